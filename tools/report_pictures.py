@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+from collections.abc import Callable, Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -65,6 +66,13 @@ class Shot(NamedTuple):
 
 
 def main(arguments: list[str]) -> int:
+    return take_pictures(arguments, make_shots)
+
+
+def take_pictures(arguments: list[str], make: Callable[[Path], Iterable[Shot]]) -> int:
+    """Take the pictures of the pages that are made in a temporary folder; the exit code. `arguments` may name a folder
+    for the pictures.
+    """
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if not browser:
         print(f"No browser found. Install one of {', '.join(BROWSERS)}.", file=sys.stderr)
@@ -72,21 +80,21 @@ def main(arguments: list[str]) -> int:
     pictures = Path(arguments[0]) if arguments else PICTURES
     pictures.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="gitsync-picture-") as name:
-        folder = Path(name)
-        with serve_azure(folder, SCRIPT, environment({})) as azure:
-            demo = Demo(folder, azure, "manifests", "landing-zone", Transcript(140, Paint(on=False)))
-            make_changes(demo)
-            shots = [
-                Shot("report", demo.reports / "report.html", 1280, 1325, 0.8),  # as wide as a page of the docs shows it
-                *(show_terminal(demo, columns, folder) for columns in (80, 140)),
-                show_comment(demo, folder),
-                show_rehearsal(demo),
-            ]
-        for shot in shots:
+        for shot in make(Path(name)):
             picture = (pictures / f"{shot.name}.png").resolve()
-            take_picture(browser, shot, folder / "profile", picture)
+            take_picture(browser, shot, Path(name) / "profile", picture)
             print(f"{picture}: {picture.stat().st_size:,} bytes")
     return 0
+
+
+def make_shots(folder: Path) -> Iterator[Shot]:
+    with serve_azure(folder, SCRIPT, environment({})) as azure:
+        demo = Demo(folder, azure, "manifests", "landing-zone", Transcript(140, Paint(on=False)))
+        make_changes(demo)
+        yield Shot("report", demo.reports / "report.html", 1280, 1325, 0.8)  # as wide as a page of the docs shows it
+        yield from (show_terminal(demo, columns, folder) for columns in (80, 140))
+        yield show_comment(demo, folder)
+        yield show_rehearsal(demo)
 
 
 def make_changes(demo: Demo) -> None:

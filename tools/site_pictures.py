@@ -8,16 +8,14 @@ pages that `gitsync site` makes of both, with a headless Chromium or Chrome from
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
-import tempfile
 from datetime import timedelta
 from pathlib import Path
 
 from demo_stage import SCRIPT, Demo, Transcript, environment
 from emulated_azure import GITSYNC, EmulatedAzure, serve_azure
-from report_pictures import BROWSERS, EGRESS, PICTURES, RULE, Shot, take_picture
+from report_pictures import EGRESS, RULE, Shot, take_pictures
 
 from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.report.terminal import Paint
@@ -36,26 +34,17 @@ HELD = "  name: hub-deny-from-internet\n"
 
 
 def main(arguments: list[str]) -> int:
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if not browser:
-        print(f"No browser found. Install one of {', '.join(BROWSERS)}.", file=sys.stderr)
-        return 1
-    pictures = Path(arguments[0]) if arguments else PICTURES
-    pictures.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="gitsync-picture-") as name:
-        folder = Path(name)
-        page = make_site([make_production(folder / "a"), make_test(folder / "b")], folder / "site")
-        shots = [
-            Shot("site-overview", page, 1280, 900, 0.8),
-            Shot("site-tree", page, 1280, 1000, 0.8, "#/tree?target=production"),
-            Shot("site-resource", page, 1280, 1130, 0.8, f"#/resource/{RESOURCE}"),
-            Shot("site-graph", page, 1280, 1110, 0.8, "#/graph/production/namespace/platform"),
-        ]
-        for shot in shots:
-            picture = (pictures / f"{shot.name}.png").resolve()
-            take_picture(browser, shot, folder / "profile", picture)
-            print(f"{picture}: {picture.stat().st_size:,} bytes")
-    return 0
+    return take_pictures(arguments, make_shots)
+
+
+def make_shots(folder: Path) -> list[Shot]:
+    page = make_site([make_production(folder / "a"), make_test(folder / "b")], folder / "site")
+    return [
+        Shot("site-overview", page, 1280, 900, 0.8),
+        Shot("site-tree", page, 1280, 1000, 0.8, "#/tree?target=production"),
+        Shot("site-resource", page, 1280, 1130, 0.8, f"#/resource/{RESOURCE}"),
+        Shot("site-graph", page, 1280, 1110, 0.8, "#/graph/production/namespace/platform"),
+    ]
 
 
 def make_production(folder: Path) -> Demo:

@@ -113,7 +113,8 @@ def _collect_computed_fields(prepared: Prepared) -> Mapping[str, Sequence[str]]:
     fields: dict[str, list[str]] = defaultdict(list)
     for value in prepared.relations.computed:
         for key in sorted(set(value.sources.values())):
-            fields[str(key)].append(value.field)
+            if value.field not in fields[str(key)]:  # the owner of a credential gives two ids
+                fields[str(key)].append(value.field)
     return fields
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.cli.main import run
+from gitsync.workflows.imports.takeovers import UNWRITTEN
 from gitsync.workflows.imports.terraform.state import MAX_BYTES
 from tests.support.command_line import SUBSCRIPTION, azure, run_here
 from tests.support.filled_store import ROOT, fill
@@ -184,6 +185,15 @@ def test_a_second_import_proves_what_the_first_has_written(store, tmp_path):
     changed = take(store, tmp_path, content, "--removed", "other.tf", "--output", "json")
     assert list_rows(changed.out)[1] == ("kept", "azurerm_lb.web", "LoadBalancer/web")
     assert "azurerm_lb.web" not in (tmp_path / "other.tf").read_text(), "Terraform keeps what is not proven"
+
+
+def test_terraform_keeps_what_gitsync_would_only_read(store, tmp_path):
+    content = state(resource("azurerm_resource_group", "shop", GROUP), resource("azurerm_lb", "web", BALANCER))
+    done = take(store, tmp_path, content, "--policy", "skip", "--removed", "removed.tf", "--output", "json")
+    assert done.code == 0, done.out + done.err
+    assert list_rows(done.out)[0] == ("kept", "azurerm_resource_group.shop", "ResourceGroup/shop")
+    assert {row["reason"] for row in json.loads(done.out)["outcomes"]} == {UNWRITTEN}
+    assert not (tmp_path / "removed.tf").exists()
 
 
 def test_what_is_selected(store, tmp_path):

@@ -55,6 +55,7 @@ READS = {
     "compare --jsonl",
     "import --from-cluster-export",
     "import --from-terraform",
+    "site --with",
     "emulator --script",
 }
 
@@ -82,13 +83,15 @@ WRITES = {
     "export --out": ("export", "terraform", "--subscription", SUBSCRIPTION, "--out", "{}/infra"),
     "init folder": ("init", "{}/estate"),
     "schema --out": ("schema", "--out", "{}/schemas"),
+    "site --out": ("site", "--out", "{}/site"),
     "emulator --state": ("emulator", "--state", "{}/azure.db"),
     "emulator --certificate": ("emulator", "--tls", "--certificate", "{}/cert.pem"),
 }
 """A command for each option, with `{}` for a folder."""
 
-BEFORE = {"import --removed": ("sync", "--emulator", "../azure.db")}
-"""What runs before a command that writes only of what is in Azure."""
+_SYNC_KEPT = ("sync", "--emulator", "../azure.db")
+BEFORE = {"import --removed": _SYNC_KEPT, "site --out": _SYNC_KEPT}
+"""What runs before a command that writes only of what is in Azure or on the status branch."""
 
 LINKS = {
     "outside": "../elsewhere",

@@ -97,6 +97,7 @@ def take_over(
     resources = ImportedResources(
         manifests={**existing.ids, **{found.arm_id.key: key for key, found in imported.items()}},
         proven={proof.key for proof in proofs if proof.holds},
+        unwritten={proof.key for proof in proofs if not proof.is_written},
         claims=own,
         left_out={ArmId(omission.subject).key: omission.reason for omission in findings.left_out},
     )

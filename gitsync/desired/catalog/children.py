@@ -46,6 +46,11 @@ def list_embedding(arm_type: str) -> frozenset[str]:
     return frozenset(path for child, path in _CHILD_FIELDS.items() if child.rpartition("/")[0] == parent)
 
 
+def find_embedding(child_type: str) -> str:
+    """Find the list in the body of its parent that holds resources of a type; "" if there is none."""
+    return _CHILD_FIELDS.get(child_type.casefold(), "")
+
+
 def is_separate(arm_type: str, path: str, entry: Any) -> bool:
     """Return whether an entry in the body of a type gets a manifest of its own, such as a node pool that its cluster
     does not need.

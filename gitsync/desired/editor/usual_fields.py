@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gitsync.desired.catalog.everyday_names import GroupKind
+from gitsync.desired.catalog.own_kinds import ASSIGNMENT, CREDENTIAL
 
 _NETWORK: Final = "network.azure.com"
 _TENANT: Final = "00000000-0000-0000-0000-000000000000"
@@ -126,6 +127,15 @@ USUAL_FIELDS: Final[Mapping[GroupKind, Mapping[str, Any]]] = {
         "azureName": "max_connections",
         "source": "user-override",
         "value": "100",
+    },
+    ASSIGNMENT: {
+        "principal": "11111111-1111-1111-1111-111111111111",
+        "resource": "22222222-2222-2222-2222-222222222222",
+        "role": "User.Read.All",
+    },
+    CREDENTIAL: {
+        "issuer": "https://token.actions.githubusercontent.com",
+        "subject": "repo:octocat@583231/hello@1296269:environment:production",
     },
     ("dbforpostgresql.azure.com", "FlexibleServersDatabase"): {"charset": "utf8", "collation": "en_US.utf8"},
     ("dbforpostgresql.azure.com", "User"): {"localUser": _LOCAL_USER, "roleOptions": {"login": True}},

@@ -191,7 +191,7 @@ class _Setting:
             raise _EntryError(code, *_explain_other_kind(name, found, needed))
         return ComputedValue(
             f"resource({json.dumps(name)}).status.{'.'.join(steps)}",
-            field=format_field(entry.field),
+            field="spec.owner" if entry.field in APPLICATION_IDS else format_field(entry.field),
             sources={name: found},
             reads=frozenset({found}),
             shape="string",

@@ -244,7 +244,7 @@ class ObjectReader:
         """Make the error for what Graph would refuse. Only a change of the manifest helps."""
         return ArmError(
             refusal.message,
-            code="PropertyChangeNotAllowed",
+            code=refusal.code,
             resource_id=self._access.resource.arm_id,
             method="PATCH",
             at=format_rfc3339(self._access.clock.now()),

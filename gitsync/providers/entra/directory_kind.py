@@ -31,6 +31,7 @@ class GraphRefusal(NamedTuple):
 
     message: str
     hint: str
+    code: str = "PropertyChangeNotAllowed"
 
 
 class Names(NamedTuple):

@@ -66,6 +66,7 @@ def _refuse_create(body: Body) -> GraphRefusal | None:
     return GraphRefusal(
         f"No service principal has the displayName {body.get('displayName')!r}, and without appId none can be created.",
         "Set spec.appId to the client id of the application, or correct displayName.",
+        "ServicePrincipalNotFound",
     )
 
 
@@ -78,6 +79,7 @@ def _refuse_match(body: Body, principal: GraphObject) -> GraphRefusal | None:
         f"The service principal {principal['id']} has the displayName {body.get('displayName')!r} and the appId "
         f"{principal['appId']}, and git states {app_id}.",
         "Correct spec.appId, or give the manifest another displayName.",
+        "ServicePrincipalMismatch",
     )
 
 

@@ -21,6 +21,7 @@ from gitsync.workflows.imports.resource_discovery import NO_MATCH
 
 UNREAD: Final = "not read from Azure: see the error"
 DIFFERENT: Final = "its manifest is not proven"
+UNWRITTEN: Final = "its manifest has the policy skip, so gitsync would not write it"
 
 
 class Takeover(StrEnum):
@@ -99,6 +100,13 @@ class ImportedResources:
     proven: Collection[Key]  # those that change nothing in Azure, as this import has compared
     claims: Mapping[IdKey, tuple[ResourceClaim, ...]]  # the claims to each resource that was read
     left_out: Mapping[IdKey, str]  # why a resource that was read has no manifest
+    unwritten: Collection[Key] = ()  # manifests by which gitsync only reads: without the other tool, none would write
+
+    def find_doubt(self, key: Key) -> str:
+        """Find why the other tool keeps what a manifest declares; "" if it may forget it."""
+        if key not in self.proven:
+            return DIFFERENT
+        return UNWRITTEN if key in self.unwritten else ""
 
 
 def decide_outcomes(claims: Iterable[ResourceClaim], imported: ImportedResources) -> tuple[TakeoverRow, ...]:
@@ -115,8 +123,8 @@ def _decide(
 ) -> Iterator[TakeoverRow]:
     def make(arm_id: IdKey | None, outcome: Takeover, reason: str) -> TakeoverRow:
         key = imported.manifests.get(arm_id) if arm_id else None
-        if key and key not in imported.proven:
-            outcome, reason = Takeover.KEPT, DIFFERENT
+        if key and (doubt := imported.find_doubt(key)):
+            outcome, reason = Takeover.KEPT, doubt
         own_id = ArmId(arm_id) if arm_id else NO_ID
         return TakeoverRow(address=claim.address, outcome=outcome, manifest=key, arm_id=own_id, reason=reason)
 

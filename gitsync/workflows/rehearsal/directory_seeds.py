@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
+from gitsync.desired.catalog.directory_relations import RELATIONS
 from gitsync.emulator.graph.first_party import find_role_id
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.gvk import Key
@@ -70,8 +71,17 @@ def convert_seeds(seeds: Iterable[tuple[ArmId, Body]], records: Mapping[Key, Rec
             yield arm_id, body
 
 
+def _make_links(body: Body) -> dict[str, list[str]]:
+    """Make the members and owners of an object."""
+    return {
+        relation.name: sorted({str(linked) for name in names for linked in body[name].values()})
+        for relation in RELATIONS.values()
+        if (names := [name for name in (relation.complete, relation.added) if isinstance(body.get(name), Mapping)])
+    }
+
+
 def _make_object(arm_id: ArmId, kind: DirectoryKind, body: Body, object_id: str, known: _Records) -> tuple[ArmId, Body]:
-    created = {"displayName": arm_id.name, **kind.make_create(body)}
+    created = {"displayName": arm_id.name, **kind.make_create(body), **_make_links(body)}
     created["displayName"] = created["displayName"] or arm_id.name
     if kind is APPLICATION and arm_id.key in known.app_ids:
         created[_APP_ID] = known.app_ids[arm_id.key]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.model.verdict import Action, Verdict
-from tests.support.world import GROUP, World
+from tests.support.hypothesis_profile import sample
+from tests.support.world import GROUP, KilledError, World
 
 APPLICATION = """\
     apiVersion: entra.azure.com/v1
@@ -243,3 +246,16 @@ def test_two_credentials_cannot_trust_the_same_token(world):
     twice = f"{CREDENTIAL}---\n{CREDENTIAL.replace('name: main', 'name: again', 1)}"
     report = world.says(**{**ESTATE, "credential": twice}).plan()
     assert [problem.code for problem in report.problems] == ["FederatedCredential"]
+
+
+@pytest.mark.parametrize("moment", sample(range(1, 31)))
+def test_a_run_that_was_killed_is_finished_by_the_next_without_a_second_object(world, moment):
+    world.says(**ESTATE).kill_after = moment
+    with suppress(KilledError):
+        world.sync()
+    world.kill_after = None
+    assert world.sync().exit_code == 0
+    assert world.sync().exit_code == 0
+    assert world.writes == []
+    assert [len(stored(world, word)) for word in ("federatedIdentityCredentials", "appRoleAssignedTo")] == [1, 1]
+    assert len([path for path in world.azure().ids("/v1.0/applications/") if path.count("/") == 3]) == 1

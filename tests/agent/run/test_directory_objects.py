@@ -172,14 +172,14 @@ REFUSED = [
         principal(appId=GRAPH.replace("3", "4"), displayName="Shop"),
         PRINCIPALS,
         {ID: "Shop"},
-        "PropertyChangeNotAllowed",
+        "ServicePrincipalMismatch",
         f"has the displayName 'Shop' and the appId {ID}, and git states",
     ),
     (
         principal(displayName="Nobody"),
         PRINCIPALS,
         {ID: "Shop"},
-        "PropertyChangeNotAllowed",
+        "ServicePrincipalNotFound",
         "No service principal has the displayName 'Nobody', and without appId none can be created.",
     ),
 ]
@@ -208,6 +208,7 @@ ONLY_ADOPTED = [
 def test_what_may_only_be_adopted_is_neither_created_nor_written_nor_deleted(world, manifest, collection):
     absent = world.says(manifest=manifest).sync()
     assert (absent.results[0].condition.reason, absent.exit_code, world.writes) == ("AzureResourceNotFound", 1, [])
+    assert "Microsoft Entra ID has no " in absent.results[0].message
     world.azure().put(f"{collection}/{ID}", {"displayName": "Shop", "appId": OTHER_ID})
     world.clock.elapsed += 3600
     found = world.sync()

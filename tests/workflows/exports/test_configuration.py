@@ -78,12 +78,16 @@ def define(value):
     return flow({"properties": {"definition": {"value": value}}})
 
 
-def export(*documents, subscription=SUBSCRIPTION):
+def export(*documents):
+    own = make_set(*documents)
+    return make_configuration([own], own.prepared, open_catalog())
+
+
+def make_set(*documents):
     text = "\n---\n".join(dedent(document) for document in documents)
     manifests = read_manifests({"m.yaml": text.encode()})
-    prepared = assign_writers(prepare(manifests, catalog=open_catalog(), subscription=subscription), {})
-    own = ManifestSet(prepared, manifests.objects.config_maps)
-    return make_configuration([own], prepared, open_catalog())
+    prepared = assign_writers(prepare(manifests, catalog=open_catalog(), subscription=SUBSCRIPTION), {})
+    return ManifestSet(prepared, manifests.objects.config_maps)
 
 
 def join(configuration):
@@ -232,6 +236,40 @@ def test_a_refused_resource_is_not_referred_to():
     assert f'"${{{GROUP_BLOCK}.id}}/providers/Microsoft.Logic/workflows/flow"' in join(configuration)
 
 
+PLAIN = """
+    apiVersion: network.azure.com/v1api20240301
+    kind: PublicIPAddress
+    metadata: {name: egress}
+    spec: {azureName: egress-NAME, location: westeurope, owner: {name: core}, sku: {name: Standard}}
+"""
+OTHER = "another environment declares it with other values: export each with --path"
+ENVIRONMENTS = [
+    ([[GROUP, PLAIN.replace("NAME", "dev")], [GROUP, PLAIN.replace("NAME", "prod")]], 3, [], "a group that both have"),
+    ([[GROUP, PLAIN], [GROUP, PLAIN]], 2, [], "everything is the same"),
+    (
+        [[GROUP, PLAIN], [GROUP.replace("westeurope}", "westeurope, tags: {a: b}}"), PLAIN]],
+        2,
+        [OTHER],
+        "one ARM id with two values",
+    ),
+    (
+        [[GROUP, PLAIN], [GROUP, PLAIN.replace("{name: egress}", "{name: other}")]],
+        2,
+        ["PublicIPAddress/egress has the same ARM id"],
+        "one ARM id with two names",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sets", "blocks", "reasons", "why"), ENVIRONMENTS, ids=[row[-1] for row in ENVIRONMENTS])
+def test_environments_share_a_resource(sets, blocks, reasons, why):
+    made = [make_set(*documents) for documents in sets]
+    configuration = make_configuration(made, [each for own in made for each in own.prepared], open_catalog())
+    assert len(configuration.blocks) == blocks, why
+    assert [each.reason for each in configuration.left_out] == reasons, why
+    assert join(configuration).count(f"  parent_id = {GROUP_BLOCK}.id\n") == blocks - 1, "each refers to the one block"
+
+
 def test_secrets_are_variables_and_in_no_file():
     receivers = [{"name": "hook", "serviceUri": {"$secret": {"name": "hooks", "key": "one"}}}]
     body = {"properties": {"groupShortName": "a", "enabled": True, "webhookReceivers": receivers}}
@@ -255,11 +293,26 @@ def test_secrets_are_variables_and_in_no_file():
     ]
 
 
-def test_a_secret_that_a_manifest_has_in_plain_text_is_a_variable():
-    body = {"properties": {"administratorLogin": "boss", "administratorLoginPassword": "hunter2hunter2"}}
-    configuration = export(GROUP, flow(body, name="db", type_="Microsoft.Sql/servers@2021-11-01"))
-    assert "hunter2" not in join(configuration)
-    assert "administratorLoginPassword = var.db_administratorloginpassword" in join(configuration)
+PLAIN_SECRETS = [
+    ("Microsoft.Sql/servers@2021-11-01", {"administratorLoginPassword": "hunter2"}, "var.db_administratorloginpassword",
+     "the type has it as a secret"),
+    ("Microsoft.Sql/servers@2099-01-01", {"administratorLoginPassword": "hunter2"}, "var.db_administratorloginpassword",
+     "a version whose type is not known"),
+    ("Microsoft.Sql/servers@2099-01-01", {"nodes": [{"sharedAccessKey": "hunter2"}]}, "var.db_sharedaccesskey",
+     "a name in a list"),
+    ("Microsoft.Sql/servers@2099-01-01", {"clientSecrets": ["hunter2"]}, "var.db_0", "an entry of a list of that name"),
+    ("Microsoft.Sql/servers@2099-01-01", {"secrets": {"url": "https://v"}}, '"https://v"', "beside a secret"),
+    ("Microsoft.Sql/servers@2099-01-01", {"password": True}, "password = true", "not a text"),
+    ("Microsoft.Web/sites@2023-12-01", {"siteConfig": {"connectionStrings": [{"name": "a", "type": "SQLAzure",
+     "connectionString": "hunter2"}]}}, "var.db_connectionstring", "Azure may return it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("type_", "properties", "text", "why"), PLAIN_SECRETS, ids=[row[-1] for row in PLAIN_SECRETS])
+def test_a_secret_that_a_manifest_has_in_plain_text_is_a_variable(type_, properties, text, why):
+    made = join(export(GROUP, flow({"properties": properties}, name="db", type_=type_)))
+    assert "hunter2" not in made, why
+    assert text in made, why
 
 
 def test_what_reads_a_value_of_a_resource_that_changes_changes_too():
@@ -332,6 +385,19 @@ LIFECYCLES = [
         ['gitsync ignores tags["hidden-*"], and ignore_changes cannot name it'],
         "a pattern",
     ),
+    (
+        "gitsync/hold: 'until 2999-01-01, an incident'",
+        [],
+        ["gitsync holds it until 2999-01-01, and an apply writes it"],
+        "a hold, which Terraform does not have",
+    ),
+    (
+        "gitsync/update-method: patch",
+        [],
+        ["gitsync sends a PATCH of what differs, and azapi a PUT, which resets what the body lacks"],
+        "another method",
+    ),
+    ("gitsync/update-method: put", [], [], "the method of azapi"),
 ]
 
 
@@ -344,6 +410,14 @@ def test_lifecycle(annotation, lines, notes, why):
     found = [line.strip() for line in text.splitlines() if "prevent_destroy" in line or "ignore_changes" in line]
     assert found == lines, why
     assert [note for each in configuration.blocks for note in each.notes] == notes, why
+
+
+def test_keys_that_only_gitsync_exports_are_noted():
+    secrets = "operatorSpec: {secrets: {key1: {name: keys, key: a}, key2: {name: keys, key: b}}}"
+    account = ACCOUNT.replace("identity: IDENTITY", secrets)
+    assert [note for each in export(GROUP, account).blocks for note in each.notes] == [
+        "gitsync exports its values to Secret keys, and Terraform does not"
+    ]
 
 
 STORAGE = "Microsoft.Storage/storageAccounts@2023-01-01"
@@ -394,6 +468,32 @@ def test_children_that_azure_embeds_are_kept(document, lists, why):
     ignored = ", ".join(f"body.properties.{name}" for name in lists)
     assert (f"    ignore_changes = [{ignored}]\n" in text) is bool(lists), why
     assert [line.split()[0] for line in text.splitlines() if line.endswith("= []")] == lists, why
+
+
+def test_a_list_of_the_parent_deletes_no_child_that_has_a_block():
+    rule = """
+        apiVersion: network.azure.com/v1api20240301
+        kind: NetworkSecurityGroupsSecurityRule
+        metadata: {name: rule}
+        spec:
+          owner: {armId: GROUP_ID/providers/Microsoft.Network/networkSecurityGroups/flow}
+          access: Deny
+          direction: Inbound
+          priority: 100
+          protocol: Tcp
+          sourceAddressPrefix: Internet
+          sourcePortRange: "*"
+          destinationAddressPrefix: "*"
+          destinationPortRange: "22"
+    """.replace("GROUP_ID", GROUP_ID)
+    parent = flow({"properties": {"securityRules": []}}, type_=RULES)
+    configuration = export(GROUP, parent, rule)
+    assert not configuration.left_out
+    assert "    ignore_changes = [body.properties.securityRules]\n" in join(configuration)
+    assert [note for each in configuration.blocks for note in each.notes] == [
+        "changes to properties.securityRules are not sent: its entries have blocks too"
+    ]
+    assert "ignore_changes" not in join(export(GROUP, parent)), "without a block, the list is complete"
 
 
 def test_an_order_without_a_reference_is_kept():

@@ -19,7 +19,7 @@ VAULT = at("Microsoft.KeyVault/vaults/v")
 OTHER = "11111111-1111-4111-8111-111111111111"
 
 
-def decide(content, found, *, unproven=(), left_out=None):
+def decide(content, found, *, unproven=(), unwritten=(), left_out=None):
     """The outcomes of a state by address, and what Terraform can forget, if `found` was read and is in manifests."""
     read = read_state("s", content)
     claims = claim_resources(read, TREE, Filters(), SUBSCRIPTION)
@@ -29,6 +29,7 @@ def decide(content, found, *, unproven=(), left_out=None):
         proven={key for key in manifests.values() if key.name not in unproven},
         claims=list_claims(claims, [find(arm_id) for arm_id in found]),
         left_out={ArmId(arm_id).key: reason for arm_id, reason in (left_out or {}).items()},
+        unwritten={key for key in manifests.values() if key.name in unwritten},
     )
     outcomes = decide_outcomes(claims, done)
     rows = {row.address: (row.outcome.value, row.manifest and row.manifest.name) for row in outcomes}
@@ -50,6 +51,9 @@ CASES = [
      "azurerm_resource_group.g[1]": ("kept", None)}, [], ["azurerm_resource_group.g[0]"], "one instance is gone"),
     ([GROUPS], [GROUP, f"{GROUP}2"], {"unproven": ["Core2"]}, {"azurerm_resource_group.g[0]": ("taken", "Core"),
      "azurerm_resource_group.g[1]": ("kept", "Core2")}, [], ["azurerm_resource_group.g[0]"], "one is not proven"),
+    ([resource("azurerm_key_vault", "v", VAULT), POLICY], [VAULT], {"unwritten": ["v"]},
+     {"azurerm_key_vault.v": ("kept", "v"), "azurerm_key_vault_access_policy.p": ("kept", "v")}, [], [],
+     "no tool would write what gitsync only reads"),
     ([DEPOSED], [GROUP], {}, {"azurerm_resource_group.g": ("kept", None)}, [], [],
      "to forget what it still has to destroy would leave it in Azure"),
     (MIXED, [GROUP, f"{GROUP}2"], {}, {"module.a.azurerm_resource_group.g": ("taken", "Core"),

@@ -127,15 +127,13 @@ def test_what_is_refused(content, message, why):
     assert SECRET not in f"{refused.value}{refused.value.__cause__}"
 
 
+MEMBERS = st.sampled_from(["version", "resources", "instances", "mode", "type", "name", "values"])
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(["version", "resources", "instances", "mode", "type", "name", "values"]), inner
-            )
-        ),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(MEMBERS, inner),
     )
 )
 def test_any_json_is_read_or_refused(value):

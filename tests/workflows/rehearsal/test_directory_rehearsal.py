@@ -89,3 +89,28 @@ def test_a_first_sync_is_killed_after_each_write(world):
     assert [interrupt.differences for interrupt in rehearsal.interrupts] == [()] * 5
     assert None not in {write.key for write in rehearsal.writes}
     assert Blank.STATEMENTS not in {blank.blank for blank in rehearsal.not_rehearsed}
+
+
+CREDENTIAL = """\
+    apiVersion: azure.gitsync/v1
+    kind: ApplicationFederatedCredential
+    metadata: {name: main}
+    spec: {owner: {name: shop}, issuer: "https://token.example.com", subject: "repo:o@1/r@2:pull_request"}
+    """
+ROLE = """\
+    apiVersion: azure.gitsync/v1
+    kind: AppRoleAssignment
+    metadata: {name: reader}
+    spec: {principal: ServicePrincipal/shop, resource: ServicePrincipal/graph, role: Group.Read.All}
+    """
+OWNED = APPLICATION.replace(
+    "{name: shop}", '{name: shop, annotations: {gitsync/owners: "complete: [3f2a8a1e-1111-4111-8111-111111111111]"}}', 1
+)
+PARTS = {**ALL, "application": OWNED, "credential": CREDENTIAL, "role": ROLE}
+
+
+@pytest.mark.parametrize("from_nothing", [False, True])
+def test_credentials_roles_and_owners_are_there_too(world, from_nothing):
+    world.says(**PARTS).sync()
+    rehearsal = rehearse_world(world, from_nothing=from_nothing)
+    assert (rehearsal.writes, rehearsal.later_writes) == ((), ())

@@ -204,6 +204,11 @@ def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttemp
 
 
 def _make_not_found(attempt: ApplyAttempt) -> Condition:
+    if attempt.provider is Provider.ENTRA:
+        spec = attempt.prepared.resource.spec
+        names = [f"{name} {spec[name]}" for name in ("appId", "displayName") if isinstance(spec.get(name), str)]
+        text = f"Microsoft Entra ID has no {attempt.key.kind} with {' or '.join(names) or 'its recorded id'}."
+        return make_warning("AzureResourceNotFound", text)
     code = "ResourceGroupNotFound" if attempt.arm_id.is_group else "ResourceNotFound"
     arm_id = attempt.arm_id
     text = f'error getting status for resource ID "{arm_id}": getting resource with ID: "{arm_id}": {code}'

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from gitsync.desired.catalog.children import find_embedding
+from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Prepared
 from gitsync.workflows.exports.terraform.hcl import Expression, Interpolation
@@ -50,6 +52,11 @@ class BlockReferences:
         wanted = set(user.relations.depends_on) - set(user.relations.ordered_after)
         first = sorted(wanted & self._needs[user.key] - self._used[user.key])
         return [Expression(f"{RESOURCE}.{self._names[key]}") for key in first]
+
+    def list_embedded(self, parent: ArmId) -> set[str]:
+        """List the lists in the body of a resource whose entries have blocks of their own."""
+        below = (arm_id for arm_id in map(ArmId, self._keys) if arm_id.parent == parent)
+        return {find_embedding(arm_id.arm_type) for arm_id in below}
 
     def has(self, key: Key) -> bool:
         """Return whether a resource has a block."""

@@ -76,18 +76,8 @@ class Configuration:
 
 def make_configuration(sets: Iterable[ManifestSet], selected: Collection[Prepared], catalog: Catalog) -> Configuration:
     """Make the configuration of the resources that are `selected`."""
-    wanted, taken = {id(prepared) for prepared in selected}, dict[IdKey, Key]()
-    left_out: list[LeftOut] = []
-    requests: list[tuple[FilledRequest, int]] = []
     everything = list(sets)
-    for index, each in enumerate(everything):
-        values = FlowingValues(each.prepared, each.config_maps, catalog)
-        for prepared in (prepared for prepared in each.prepared if id(prepared) in wanted):
-            try:
-                kind = catalog.kind_of(prepared.resource)
-                requests.append((_fill(prepared, kind, values, taken), index))
-            except CannotExportError as error:
-                left_out.append(LeftOut(key=prepared.key, reason=str(error), is_error=str(error) == INVALID))
+    requests, left_out = _fill_all(everything, {id(prepared) for prepared in selected}, catalog)
     made = _make_blocks(requests, len(everything))
     used = {variable: made.variables[variable] for each in made.blocks for variable in each.variables}
     return Configuration(
@@ -98,7 +88,37 @@ def make_configuration(sets: Iterable[ManifestSet], selected: Collection[Prepare
     )
 
 
-def _fill(prepared: Prepared, kind: Kind | None, values: FlowingValues, taken: dict[IdKey, Key]) -> FilledRequest:
+class _SharedRequest(NamedTuple):
+    """A request, and which sets have its resource: the first has the request, and others may refer to its block."""
+
+    request: FilledRequest
+    sets: list[int]
+
+
+def _fill_all(
+    sets: Sequence[ManifestSet], wanted: Collection[int], catalog: Catalog
+) -> tuple[list[_SharedRequest], list[LeftOut]]:
+    """Fill the requests of the resources that are wanted, by their identity, each ARM id once."""
+    taken: dict[IdKey, _SharedRequest] = {}
+    left_out: list[LeftOut] = []
+    for index, each in enumerate(sets):
+        values = FlowingValues(each.prepared, each.config_maps, catalog)
+        for prepared in each.prepared:
+            shared = taken.get(prepared.arm_id.key) if prepared.arm_id else None
+            if shared and shared.request.prepared.key == prepared.key and index not in shared.sets:
+                shared.sets.append(index)
+            if id(prepared) not in wanted:
+                continue
+            try:
+                request = _fill(prepared, catalog.kind_of(prepared.resource), values)
+                shared = taken.setdefault(request.arm_id.key, _SharedRequest(request, [index]))
+                _check_sharing(request, shared.request)
+            except CannotExportError as error:
+                left_out.append(LeftOut(key=prepared.key, reason=str(error), is_error=str(error) == INVALID))
+    return list(taken.values()), left_out
+
+
+def _fill(prepared: Prepared, kind: Kind | None, values: FlowingValues) -> FilledRequest:
     """Fill the request of a resource that Terraform can have. Raises CannotExportError."""
     if not prepared.is_valid:
         raise CannotExportError(INVALID)
@@ -112,11 +132,15 @@ def _fill(prepared: Prepared, kind: Kind | None, values: FlowingValues, taken: d
         raise CannotExportError("Azure has no GET of its type, which an import needs")
     if prepared.arm_id is None:
         raise CannotExportError(_join("its ARM id is known in a run only", prepared.id_doubt))
-    request = fill_request(prepared, values)
-    other = taken.setdefault(request.arm_id.key, prepared.key)
-    if other != prepared.key:
-        raise CannotExportError(f"{_name(other)} has the same ARM id")
-    return request
+    return fill_request(prepared, values)
+
+
+def _check_sharing(request: FilledRequest, first: FilledRequest) -> None:
+    """Raise CannotExportError for a request that differs from the first one with its ARM id."""
+    if request.prepared.key != first.prepared.key:
+        raise CannotExportError(f"{_name(first.prepared.key)} has the same ARM id")
+    if (request.api_version, request.body) != (first.api_version, first.body):
+        raise CannotExportError("another environment declares it with other values: export each with --path")
 
 
 class _Names(NamedTuple):
@@ -149,7 +173,7 @@ class _Made(NamedTuple):
     variables: Mapping[Variable, str]  # the names of all that a block may need
 
 
-def _make_blocks(requests: Sequence[tuple[FilledRequest, int]], sets: int) -> _Made:
+def _make_blocks(requests: Sequence[_SharedRequest], sets: int) -> _Made:
     """Make the blocks of all requests. A refused one cannot be referred to, so the others are made again."""
     refused: list[LeftOut] = []
     while True:
@@ -158,9 +182,9 @@ def _make_blocks(requests: Sequence[tuple[FilledRequest, int]], sets: int) -> _M
         data = DataBlocks(names.data)
         blocks: list[ResourceBlocks] = []
         failed: set[FilledRequest] = set()
-        for (request, index), name in zip(requests, names.blocks, strict=True):
+        for (request, (first, *_)), name in zip(requests, names.blocks, strict=True):
             maker = BlockMaker(
-                request=request, name=name, references=references[index], data=data, variable_names=names.variables
+                request=request, name=name, references=references[first], data=data, variable_names=names.variables
             )
             try:
                 blocks.append(maker.make())
@@ -170,16 +194,14 @@ def _make_blocks(requests: Sequence[tuple[FilledRequest, int]], sets: int) -> _M
         if not failed:
             ordered = sorted(blocks, key=lambda each: each.prepared.key)
             return _Made(ordered, list(data.make()), refused, names.variables)
-        requests = [(request, index) for request, index in requests if request not in failed]
+        requests = [each for each in requests if each.request not in failed]
 
 
-def _collect_references(
-    requests: Sequence[tuple[FilledRequest, int]], names: Sequence[str], index: int
-) -> BlockReferences:
+def _collect_references(requests: Sequence[_SharedRequest], names: Sequence[str], index: int) -> BlockReferences:
     own = {
         request.prepared.key: (request.prepared, name)
-        for (request, of), name in zip(requests, names, strict=True)
-        if of == index
+        for (request, sets), name in zip(requests, names, strict=True)
+        if index in sets
     }
     return BlockReferences(
         {key: prepared for key, (prepared, _) in own.items()}, {key: name for key, (_, name) in own.items()}

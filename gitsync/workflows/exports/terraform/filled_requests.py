@@ -79,15 +79,14 @@ class _Hiding:
             return value
         if isinstance(value, Secret):
             return self._make_variable(path)
-        return self._hide_withheld(value, path)
+        return self._hide_plain(value, path)
 
-    def _hide_withheld(self, value: Any, path: JsonPath) -> Any:
+    def _hide_plain(self, value: Any, path: JsonPath) -> Any:
         facts = find_facts(self.body_type, path) if self.body_type and path else None
-        if facts is None or not facts.is_withheld or value is None:
-            return value
         if isinstance(value, str) and _is_secret(facts, path):
             return self._make_variable(path)
-        self.unread.append(format_field(path))
+        if facts is not None and facts.is_withheld and value is not None:
+            self.unread.append(format_field(path))
         return value
 
     def _make_variable(self, path: JsonPath) -> VariableValue:
@@ -96,8 +95,14 @@ class _Hiding:
         return VariableValue(Variable(key.namespace, (key.name, steps[-1]), origin, is_secret=True))
 
 
-def _is_secret(facts: PathFacts, path: JsonPath) -> bool:
-    return any(type_.is_sensitive for type_ in facts.types) or any(is_secret_name(str(step)) for step in path)
+def _is_secret(facts: PathFacts | None, path: JsonPath) -> bool:
+    """Return whether a text is a secret: by the facts, or by its name, that of the list that has it, or, if Azure does
+    not return it, that of any object around it.
+    """
+    if facts is not None and facts.is_withheld:
+        return any(type_.is_sensitive for type_ in facts.types) or any(is_secret_name(str(step)) for step in path)
+    name = next((step for step in reversed(path) if isinstance(step, str)), "")
+    return is_secret_name(name) and not (facts is not None and facts.has_no_case)
 
 
 def list_placeholders(value: Any) -> Iterator[VariableValue | AttributeValue]:

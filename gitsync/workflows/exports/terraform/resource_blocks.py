@@ -15,8 +15,11 @@ from typing import Any, Final
 from gitsync.desired.catalog.body_paths import OWN_NAMES, is_spelled_exactly, list_read_only
 from gitsync.desired.catalog.children import list_embedding
 from gitsync.desired.problems.field_path import find_member, format_field
+from gitsync.desired.request.exports import find_addresses
+from gitsync.desired.validation.annotations import UPDATE_METHOD
 from gitsync.desired.validation.arm_body import check_body
 from gitsync.desired.validation.arm_body_findings import list_faults
+from gitsync.model.export import ObjectKind
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
 from gitsync.workflows.exports.terraform.block_references import RESOURCE, BlockReferences
@@ -125,7 +128,7 @@ class BlockMaker:
             variables=tuple(self.used),
             reads=frozenset(self.reads),
             changes=tuple(self._list_changes(parts.sensitive)),
-            notes=tuple(self._list_notes()),
+            notes=(*_list_differences(self.request.prepared), *self.notes),
         )
 
     def _make_arguments(self, parts: BodyParts, *, validates: bool) -> dict[str, Value]:
@@ -247,17 +250,24 @@ class BlockMaker:
         return not (is_named and is_spelled_exactly(members, body_type, name=arm_id.name))
 
     def _keep_children(self, body: dict[str, Value]) -> Iterator[Expression]:
-        """Add an empty list for children that Azure embeds, and that a request without the list deletes. To ignore a
-        list means to send it as the state has it, and what the body lacks cannot be ignored.
+        """List what is ignored so that children which Azure embeds stay: a request without their list deletes them. To
+        ignore a list means to send it as the state has it, and what the body lacks cannot be ignored: so it gets an
+        empty list. One that the body has is ignored if an entry has a block of its own, which the list would delete.
         """
-        for path in sorted(list_embedding(self.request.arm_id.arm_type)):
-            *above, member = path.split("/")
+        embedding = sorted(list_embedding(self.request.arm_id.arm_type))
+        declared = self.references.list_embedded(self.request.arm_id) if embedding else set()
+        for path in embedding:
+            field_path = path.split("/")
+            *above, member = field_path
             parent = find_member(body, *above)
             if above == ["properties"] and parent is None:
                 parent = body.setdefault("properties", {})
             if isinstance(parent, dict) and member not in parent:
                 parent[member] = []
-                yield Expression(format_path("body", path.split("/")))
+                yield Expression(format_path("body", field_path))
+            elif path in declared:
+                yield Expression(format_path("body", field_path))
+                self.notes.append(f"changes to {format_field(field_path)} are not sent: its entries have blocks too")
 
     def _make_lifecycle(self, changes: Iterable[Expression], *, validates: bool) -> Iterator[HclBlock]:
         # An import assumes that azapi validates.
@@ -278,14 +288,21 @@ class BlockMaker:
             else:
                 self.notes.append(f"gitsync ignores {format_field(path)}, and ignore_changes cannot name it")
 
-    def _list_notes(self) -> Iterator[str]:
-        prepared = self.request.prepared
-        if prepared.credential:
-            yield f"gitsync signs in for it with Secret {prepared.key.namespace}/{prepared.credential}"
-        yield from self.notes
-
     def _list_changes(self, sensitive: Mapping[str, Value]) -> Iterator[str]:
         if sensitive:
             yield "secrets, which an imported state does not have"
         if self.request.unread:
             yield f"{', '.join(self.request.unread)}, which Azure may not return"
+
+
+def _list_differences(prepared: Prepared) -> Iterator[str]:
+    """List what gitsync does for a resource and no block can."""
+    if prepared.credential:
+        yield f"gitsync signs in for it with Secret {prepared.key.namespace}/{prepared.credential}"
+    if prepared.hold:
+        yield f"gitsync holds it until {prepared.hold.day}, and an apply writes it"
+    if prepared.resource.annotations.get(UPDATE_METHOD) == "patch":
+        yield "gitsync sends a PATCH of what differs, and azapi a PUT, which resets what the body lacks"
+    addresses = (address for address, _ in find_addresses(prepared.resource))
+    names = {address.name for address in addresses if address.object_kind is ObjectKind.SECRET}
+    yield from (f"gitsync exports its values to Secret {name}, and Terraform does not" for name in sorted(names))

@@ -20,8 +20,9 @@ class ImportProof:
     """What came of one manifest: its errors, and each leaf that differs from what was read."""
 
     key: Key
-    problems: tuple[Problem, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    problems: tuple[Problem, ...] = ()  # its errors
+    differences: tuple[Difference, ...] = ()  # the leaves that differ from what was read
+    is_written: bool = True  # whether its policy lets gitsync write the resource
 
     @property
     def holds(self) -> bool:
@@ -79,5 +80,8 @@ def _prove_one(key: Key, resource: FoundResource, shown: Shown | None) -> Import
         return ImportProof(key=key, problems=problems, differences=(other,))
     hints = replace(make_kind_hints(resource.kind), own_id=resource.arm_id)
     return ImportProof(
-        key=key, problems=problems, differences=compare(shown.request.body, resource.body, None, hints).differences
+        key=key,
+        problems=problems,
+        differences=compare(shown.request.body, resource.body, None, hints).differences,
+        is_written=shown.prepared.policy.allows_modify,
     )
