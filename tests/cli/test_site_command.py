@@ -1,6 +1,7 @@
 """`gitsync site`: from status branches and their history to a folder of pages."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -225,6 +226,22 @@ def test_several_targets_have_a_card_each(synced, out, tmp_path):
         ("empty", "empty", ".gitsync"),
     ]
     assert [card["headline"] for card in cards[1:]] == ["No records yet", "No records yet"]
+
+
+def test_a_status_that_two_sources_have_is_refused(synced, out):
+    done = make(out, ".", f"{synced}#gitsync/status", folder=synced)
+    assert done.code == 2
+    assert f". and {synced} have the same status." in done.err
+    assert not out.exists()
+
+
+def test_a_pipe_is_refused_and_not_waited_for(synced, out, tmp_path):
+    found = tmp_path / "found"
+    found.mkdir()
+    os.mkfifo(found / "audit.json")
+    done = make(out, "--with", str(found), folder=synced)
+    assert done.code == 2
+    assert f"{found / 'audit.json'} is not a file." in done.err
 
 
 def test_a_target_that_cannot_be_read_hides_no_other(synced, out):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gitsync.report.site.estate import SiteEstate
     from gitsync.repository.git.source.checkout import Checkout
     from gitsync.settings.redaction import Redactions
+    from gitsync.workflows.site.reading import StatusLocation
     from gitsync.workflows.site.site_folder import SiteFolder
 
 
@@ -40,7 +41,9 @@ def read_estates(configs: Sequence[Config], folder: SiteFolder, redactions: Reda
     estates: list[SiteEstate] = []
     with ExitStack() as opened:
         pairs = [opened.enter_context(open_source_and_status(config)) for config in configs]
-        names = name_estates([locate_status(source, store) for source, store in pairs])
+        locations = [locate_status(source, store) for source, store in pairs]
+        _refuse_the_same(configs, locations)
+        names = name_estates(locations)
         for config, (source, store), name in zip(configs, pairs, names, strict=True):
             remote = source.remote.url if source.remote else ""
             mask = partial(_mask, redactions=redactions, source=source, title=name.title)
@@ -53,6 +56,20 @@ def read_estates(configs: Sequence[Config], folder: SiteFolder, redactions: Reda
     if len(errors) == len(estates):
         raise errors[0]
     return estates
+
+
+def _refuse_the_same(configs: Sequence[Config], locations: Sequence[StatusLocation]) -> None:
+    """Raise ConfigError for a status that two sources have: its resources would count twice."""
+    known: dict[tuple[str, str], str] = {}
+    for config, location in zip(configs, locations, strict=True):
+        # Two folders of one name may have different statuses.
+        own = location.repository if location.repository and location.branch else str(Path(config.source).resolve())
+        if (first := known.get((own, location.branch))) is not None:
+            raise ConfigError(
+                f"{first} and {config.source} have the same status.",
+                hint="Give each status once, or name another status branch with SOURCE#BRANCH.",
+            )
+        known[own, location.branch] = config.source
 
 
 def _mask(text: str, *, redactions: Redactions, source: Checkout, title: str) -> str:

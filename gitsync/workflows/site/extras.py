@@ -25,9 +25,13 @@ def read_extras(folder: Path) -> Extras:
     """Read the JSON files of a folder, without names of people. SourceError if one is neither of the two reports."""
     try:
         files = sorted(path for path in folder.iterdir() if path.suffix == ".json")
-        contents = {path: path.read_bytes() for path in files if path.stat().st_size <= _MOST_BYTES}
+        # A pipe would be waited for without end.
+        special = [path for path in files if not path.is_file()]
+        contents = {path: path.read_bytes() for path in files if not special and path.stat().st_size <= _MOST_BYTES}
     except OSError as error:
         raise SourceError(f"--with {folder} cannot be read: {error.strerror}.", hint="Give a folder.") from error
+    if special:
+        raise SourceError(f"{special[0]} is not a file.", hint="Remove it, or name another folder in --with.")
     found: dict[str, list[tuple[str, str]]] = {kind: [] for kind in _MEMBERS}
     for path in files:
         kind, text = _read(path, contents.get(path))

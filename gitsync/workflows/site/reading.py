@@ -66,7 +66,7 @@ def name_estates(locations: Sequence[StatusLocation]) -> list[EstateName]:
         names.append(
             EstateName(
                 id=free,
-                title=next(text for text in (title, source, f"{title} {free}") if text not in titles),
+                title=next(text for text in (title, source, f"{title} [{free}]") if text not in titles),
                 source=source,
                 branch=location.branch or DEFAULT_FOLDER,
             )
