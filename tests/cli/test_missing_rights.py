@@ -45,7 +45,11 @@ def make_arm_request():
 
 
 def make_graph_request():
-    return make_read("/providers/Microsoft.Graph/groups/default.a", "00000000-0000-4000-8000-000000000001")
+    return make_read(
+        KINDS["entra.azure.com", "SecurityGroup"],
+        "/providers/Microsoft.Graph/groups/default.a",
+        "00000000-0000-4000-8000-000000000001",
+    )
 
 
 DENIED = f"The client does not have authorization to perform action 'x/read' over scope '{SHOP}'."

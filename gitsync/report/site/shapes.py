@@ -68,8 +68,7 @@ class RunShape(TypedDict):
     exitCode: int | None  # null for a commit that is not of a run
     outcomes: list[tuple[str, int]]  # how many resources had each outcome, without those that had none
     events: list[tuple[EventKind, int]]  # how many events of each kind it has
-    changed: list[tuple[str, EventKind, str]]
-    """Key, event, and more about it, of the first MOST_CHANGES of each kind."""
+    changed: list[tuple[str, EventKind, str]]  # key, event, and more about it: MOST_CHANGES of each kind
 
 
 class FailureShape(TypedDict):
