@@ -12,6 +12,7 @@ from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.providers.arm.http.failures import make_arm_error
 from gitsync.providers.arm.http.messages import ArmRequest, Response
 from gitsync.providers.entra.graph_requests import make_read
+from gitsync.providers.entra.group_conversion import SECURITY_GROUP
 from tests.support.command_line import azure, run_here
 from tests.support.filled_store import fill
 from tests.support.world import SUBSCRIPTION
@@ -46,9 +47,7 @@ def make_arm_request():
 
 def make_graph_request():
     return make_read(
-        KINDS["entra.azure.com", "SecurityGroup"],
-        "/providers/Microsoft.Graph/groups/default.a",
-        "00000000-0000-4000-8000-000000000001",
+        SECURITY_GROUP, "/providers/Microsoft.Graph/groups/default.a", "00000000-0000-4000-8000-000000000001"
     )
 
 
