@@ -13,6 +13,7 @@ from gitsync.agent.run.authors import add_authors
 from gitsync.agent.run.shard_costs import estimate_costs
 from gitsync.desired.catalog.children import KindTree
 from gitsync.desired.catalog.collections import list_collections
+from gitsync.model.check import CheckName
 from gitsync.model.shard import Account, Shard
 from gitsync.model.verdict import Difference, Verdict
 from gitsync.planning.data_types import describe_loss
@@ -45,18 +46,19 @@ def test_a_shard_needs_no_request_of_arm_for_it():
     assert cost.writes == len(READY) - len(NAMES)
 
 
-def test_the_checks_of_arm_are_not_asked_about_it():
+def test_only_the_names_of_entra_id_are_checked_beside_arm():
     requested = []
 
-    async def note(changes, _arms, _names):
-        requested.extend(change.key.name for change in changes)
+    async def note(changes, _arms, names):
+        requested.extend((change.key.name, len(names)) for change in changes)
         return {}
 
     identities = defaultdict(lambda: SimpleNamespace(arm=None))
     run = SimpleNamespace(catalog=CATALOG, identities=identities, checks=SimpleNamespace(check=note))
     deletes = [plan_delete(record(resource.key, resource.arm_id)) for resource in READY.values()]
     asyncio.run(RunContext.check(run, deletes))
-    assert sorted(requested) == sorted(READY.keys() - set(NAMES))
+    of_arm = [(name, len(CheckName)) for name in READY.keys() - set(NAMES)]
+    assert sorted(requested) == sorted([*of_arm, ("readers", 1)])
 
 
 def test_no_azure_log_is_queried_for_who_changed_it():
