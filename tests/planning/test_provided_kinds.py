@@ -46,7 +46,7 @@ def test_a_shard_needs_no_request_of_arm_for_it():
     assert cost.writes == len(READY) - len(NAMES)
 
 
-def test_only_the_names_of_entra_id_are_checked_beside_arm():
+def test_changes_in_entra_id_get_the_check_of_names_only():
     requested = []
 
     async def note(changes, _arms, names):
