@@ -6,9 +6,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from gitsync.errors import ArmError
 from gitsync.providers.arm.cloud import Cloud
 from gitsync.providers.arm.http.messages import Response
-from gitsync.providers.arm.http.response_bodies import ListSource, PagesRead, read_page
+from gitsync.providers.arm.http.response_bodies import MALFORMED_LIST, ListSource, PagesRead, read_page
 from gitsync.providers.entra.graph_requests import GraphRequest
 
 _LINK: Final = "@odata.nextLink"
@@ -41,3 +42,17 @@ async def iterate_entries(
         if page.next_page is None:
             return
         next_page = page.next_page
+
+
+def make_idless_error(answer: Response, request: GraphRequest) -> ArmError:
+    """Make the error for an entry without an id: it must not count as absent."""
+    return ArmError(
+        f"The response to {request.method} {request.path} has an entry without an id.",
+        status=answer.status,
+        code=MALFORMED_LIST,
+        request_id=answer.request_id,
+        resource_id=request.resource_id,
+        method=request.method,
+        outcome_unknown=request.is_write,
+        hint="Check the endpoint, and any proxy between gitsync and Microsoft Graph.",
+    )

@@ -17,7 +17,7 @@ from gitsync.errors import ArmError
 from gitsync.model.clock import format_rfc3339
 from gitsync.providers.arm.http.failures import make_arm_error
 from gitsync.providers.arm.http.messages import Response
-from gitsync.providers.entra.graph_pages import iterate_entries
+from gitsync.providers.entra.graph_pages import iterate_entries, make_idless_error
 from gitsync.providers.entra.graph_requests import GraphRequest
 from gitsync.providers.entra.link_requests import MOST_ADDED, make_addition, make_list, make_removal, says_present
 from gitsync.providers.entra.object_access import NEW, ObjectAccess
@@ -103,11 +103,7 @@ class LinkedObjects:
         access = self._access
         urls = [f"{access.graph.cloud.endpoint}/v1.0/directoryObjects/{object_id}" for object_id in ids]
         request = make_addition(access.resource.arm_id, self._path, relation, urls)
-        tries, until = 0, access.clock.monotonic() + NEW
-        answer = await access.send(request)
-        while answer.status == 404 and access.clock.monotonic() < until:
-            await access.pause(tries, f"Microsoft Graph does not have one of {', '.join(ids)} yet.")
-            answer, tries = await access.send(request), tries + 1
+        answer = await access.send_until_found(request, f"one of {', '.join(ids)}")
         if answer.status not in {200, 204} and not says_present(answer):
             raise self._refuse(answer, request)
         if answer.status != 400 or len(ids) == 1:
@@ -144,12 +140,4 @@ def _read_id(entry: Mapping[str, Any], answer: Response, request: GraphRequest) 
     object_id = entry.get(_ID)
     if isinstance(object_id, str) and _GUID.fullmatch(object_id):
         return object_id.lower()
-    raise ArmError(
-        f"The response to GET {request.path} has an entry without an id.",
-        status=answer.status,
-        code="MalformedList",
-        request_id=answer.request_id,
-        resource_id=request.resource_id,
-        method="GET",
-        hint="Check the endpoint, and any proxy between gitsync and Microsoft Graph.",
-    )
+    raise make_idless_error(answer, request)

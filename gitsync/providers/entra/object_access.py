@@ -106,6 +106,15 @@ class ObjectAccess(NamedTuple):
             answer, tries = await self.send(request), tries + 1
         return answer
 
+    async def send_until_found(self, request: GraphRequest, what: str) -> Response:
+        """Send again for up to a minute while Graph does not have what a request names: it may be new."""
+        tries, until = 0, self.clock.monotonic() + NEW
+        answer = await self.send(request)
+        while answer.status == 404 and self.clock.monotonic() < until:
+            await self.pause(tries, f"Microsoft Graph does not have {what} yet.")
+            answer, tries = await self.send(request), tries + 1
+        return answer
+
     async def pause(self, tries: int, why: str) -> None:
         """Wait before another look. Raises DeadlineError, with the reason, if no time is left."""
         if not await Pace(self.clock, _PAUSE).pause(None, tries, self.session):

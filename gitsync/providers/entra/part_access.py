@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from gitsync.errors import ArmError
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.live import Absence
 from gitsync.providers.arm.http.failures import make_arm_error
 from gitsync.providers.arm.http.messages import Response
-from gitsync.providers.entra.graph_pages import iterate_entries
+from gitsync.providers.entra.graph_pages import iterate_entries, make_idless_error
 from gitsync.providers.entra.graph_requests import ABSENT, GraphRequest
-from gitsync.providers.entra.object_access import NEW, ObjectAccess
+from gitsync.providers.entra.object_access import ObjectAccess
 from gitsync.providers.entra.part_requests import make_part_list, make_part_read
 
 Entry = Mapping[str, Any]
@@ -83,14 +82,9 @@ class PartAccess:
 
     async def write(self, request: GraphRequest) -> Response:
         """Send a write, again for a minute while an object that it names is not there yet: it may be new."""
-        access = self.access
-        tries, until = 0, access.clock.monotonic() + NEW
-        answer = await access.send(request)
-        while answer.status == 404 and access.clock.monotonic() < until:
-            await access.pause(tries, f"Microsoft Graph does not have what {request.path} names yet.")
-            answer, tries = await access.send(request), tries + 1
+        answer = await self.access.send_until_found(request, f"what {request.path} names")
         if answer.status == 404:
-            raise make_arm_error(answer, request, format_rfc3339(access.clock.now()))
+            raise make_arm_error(answer, request, format_rfc3339(self.access.clock.now()))
         return answer
 
     def read_created(self, answer: Response, request: GraphRequest) -> Entry:
@@ -105,13 +99,4 @@ def _check(entry: Entry, answer: Response, request: GraphRequest) -> Entry:
     """Return an entry that has an id. Raises ArmError for any other: it must not count as absent."""
     if isinstance(entry.get("id"), str) and entry["id"]:
         return entry
-    raise ArmError(
-        f"The response to {request.method} {request.path} has an entry without an id.",
-        status=answer.status,
-        code="MalformedList",
-        request_id=answer.request_id,
-        resource_id=request.resource_id,
-        method=request.method,
-        outcome_unknown=request.is_write,
-        hint="Check the endpoint, and any proxy between gitsync and Microsoft Graph.",
-    )
+    raise make_idless_error(answer, request)
