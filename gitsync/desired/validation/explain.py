@@ -305,7 +305,7 @@ def _describe_handed_over(kind_field: KindField, kind: Kind) -> Iterator[str]:
 
 def _format_default(value: Any) -> str:
     values = value if isinstance(value, list) else [value]
-    return ", ".join(str(one).lower() if isinstance(one, bool) else str(one) for one in values)
+    return ", ".join(str(entry).lower() if isinstance(entry, bool) else str(entry) for entry in values)
 
 
 def describe_rules(rules: Mapping[str, Any]) -> Iterator[str]:

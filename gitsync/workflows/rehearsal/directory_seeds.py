@@ -3,7 +3,7 @@
 They are in the tenant, so an empty subscription has them too. No record has the client id of an application, but those
 of its service principals do; and the id of an app role is not recorded either, so one is made up.
 
-Only Entra ID knows the app roles of an API. A rehearsal takes it that an API has those that git assigns: that a role
+Only Entra ID has the app roles of an API. A rehearsal takes it that an API has those that git assigns: that a role
 does not exist is for the sync to find out.
 """
 

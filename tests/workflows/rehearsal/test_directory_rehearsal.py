@@ -130,7 +130,7 @@ BY_ID = ROLE.replace("ServicePrincipal/graph", "aaaaaaaa-1111-4111-8111-11111111
 )
 @pytest.mark.parametrize("is_recorded", [False, True])
 def test_an_api_has_the_app_roles_that_git_names(world, graph, role, is_recorded):
-    """Only Entra ID knows them, so a rehearsal refuses none."""
+    """Only Entra ID has them all, so a rehearsal refuses none."""
     before = {**ALL, "graph": graph}
     if is_recorded:
         world.says(**before).sync()
