@@ -270,7 +270,7 @@ def describe_field(kind_field: KindField, kind: Kind) -> tuple[str, ...]:
         other = name.removesuffix("FromConfig") if name.endswith("FromConfig") else f"{name}FromConfig"
         notes.append(f"either this or {other}")
     if "default" in rules and rules["default"] != {}:
-        notes.append(f"{str(rules['default']).lower()} by default")
+        notes.append(f"{_format_default(rules['default'])} by default")
     if kind.is_any_type:
         notes.extend(filter(None, [_OF_ANY_TYPE.get(kind_field.path)]))
     if kind_field.arm and kind.is_arm:
@@ -301,6 +301,11 @@ def _describe_handed_over(kind_field: KindField, kind: Kind) -> Iterator[str]:
     for row in select_rows(kind.arm_type, (UPGRADE_CHANNEL,)):
         if row.path == path:
             yield f"Azure sets it with {row.by}"
+
+
+def _format_default(value: Any) -> str:
+    values = value if isinstance(value, list) else [value]
+    return ", ".join(str(entry).lower() if isinstance(entry, bool) else str(entry) for entry in values)
 
 
 def describe_rules(rules: Mapping[str, Any]) -> Iterator[str]:

@@ -55,7 +55,8 @@ def check_presence(
         for path, key, role in _iterate_targets(member):
             if key in known and not known[key].doubt:  # another source declares it
                 continue
-            if key not in names.present and catalog.is_arm_kind(key.group, key.kind):
+            is_owner_kind = role == "owner" and member.kind is not None and member.kind.owner == key[:2]
+            if key not in names.present and (is_owner_kind or catalog.is_arm_kind(key.group, key.kind)):
                 by_name = role == "owner" and member.kind is not None and member.kind.owner_is_named
                 yield member, _make_missing(member, _MissingTarget(path, key, role, by_name), names, hints)
             # A member of a cycle has that problem already, which explains the others.

@@ -18,6 +18,7 @@ from gitsync.desired.validation.relations import Member
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.resource import Resource
+from gitsync.model.template import ComputedValue
 
 MOST_CREDENTIALS: Final = 20
 """Federated credentials of one application."""
@@ -25,6 +26,7 @@ MOST_CREDENTIALS: Final = 20
 _LONGEST: Final = 600
 _LONGEST_SHOWN: Final = 120
 _CODE: Final = "FederatedCredential"
+_REFERENCE: Final = "PrincipalReference"
 
 
 def check_own_kind(resource: Resource, kind: Kind) -> Iterator[Finding]:
@@ -33,7 +35,7 @@ def check_own_kind(resource: Resource, kind: Kind) -> Iterator[Finding]:
         yield from _check_credential(resource, kind)
     elif resource.key[:2] == ASSIGNMENT and resource.spec.get("role") == "":
         hint = "Write the value of the app role, such as User.Read.All."
-        yield Finding(code="PrincipalReference", path=("spec", "role"), message="spec.role is empty.", hint=hint)
+        yield Finding(code=_REFERENCE, path=("spec", "role"), message="spec.role is empty.", hint=hint)
 
 
 def check_credentials_together(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
@@ -55,6 +57,22 @@ def check_credentials_together(members: Sequence[Member]) -> Iterator[tuple[Memb
                 message = f"{trusted[token]} of the same application trusts the same issuer and subject."
                 yield member, _make_finding(("spec", "subject"), message, "Remove one of them.")
             trusted.setdefault(token, f"{resource.key.kind}/{resource.key.name}")
+
+
+def check_assignments_together(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """Check that no two manifests declare one assignment: with the removal of one, both would lose it."""
+    declared: dict[tuple[object, ...], str] = {}
+    for member in (member for member in members if member.resource.key[:2] == ASSIGNMENT):
+        resource = member.resource
+        values = [resource.spec.get(name) for name in ("principal", "resource", "role")]
+        if None in values:
+            continue
+        # A name that stands for an id is a computed value by now: names with and without namespace read one resource.
+        wanted = tuple(value.reads if isinstance(value, ComputedValue) else str(value) for value in values)
+        if wanted in declared:
+            message = f"{declared[wanted]} assigns the same role to the same principal."
+            yield member, Finding(code=_REFERENCE, path=("spec", "role"), message=message, hint="Remove one of them.")
+        declared.setdefault(wanted, f"{resource.key.kind}/{resource.key.name}")
 
 
 def _check_credential(resource: Resource, kind: Kind) -> Iterator[Finding]:

@@ -32,7 +32,7 @@ from gitsync.model.resource import Resource
 
 _OWNER_HINTS = {
     "knownOwner": "Add `owner: {name: …}`, or `owner: {armId: …}` for an owner that no manifest declares.",
-    "namedOwner": "Add `owner: {name: …}`: the name of the manifest of its server.",
+    "namedOwner": "Add `owner: {name: …}`: the `metadata.name` of the manifest that owns it.",
     "azureOwner": "Add `owner: {group: …, kind: …, name: …}`, or `owner: {armId: …}`.",
     "arbitraryOwner": "Add `owner: {group: …, kind: …, name: …}`, or `owner: {armId: …}`.",
 }

@@ -36,7 +36,11 @@ from gitsync.desired.validation.export_destinations import check_destinations
 from gitsync.desired.validation.lock_order import check_lock_order
 from gitsync.desired.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
 from gitsync.desired.validation.name_rules import check_kind_rules, check_names, check_object_name, find_azure_name
-from gitsync.desired.validation.own_kind_rules import check_credentials_together, check_own_kind
+from gitsync.desired.validation.own_kind_rules import (
+    check_assignments_together,
+    check_credentials_together,
+    check_own_kind,
+)
 from gitsync.desired.validation.provider_rules import check_provided
 from gitsync.desired.validation.references import OWNERS, REFERENCES, check_reference
 from gitsync.desired.validation.relations import (
@@ -156,6 +160,7 @@ def validate_set(
         *check_overlaps(members),
         *check_any_owners(members, catalog),
         *check_credentials_together(members),
+        *check_assignments_together(members),
     )
     for member, finding in findings:
         by_member[id(member)].append(finding)

@@ -43,6 +43,7 @@ class Names(NamedTuple):
     ambiguous: str  # the code of the error for them
     malformed: str  # that of an answer that is no such object
     in_use: str  # that of an object that another manifest has
+    if_in_use: str = "Keep one of the manifests, or give each of them a unique displayName."  # what to do then
 
 
 def list_name_searches(body: Body) -> tuple[ObjectSearch, ...]:

@@ -141,7 +141,7 @@ class ObjectAccess(NamedTuple):
                 code=self.kind.names.in_use,
                 resource_id=self.resource.arm_id,
                 at=format_rfc3339(self.clock.now()),
-                hint="Keep one of the manifests, or give each of them a unique displayName.",
+                hint=self.kind.names.if_in_use,
             )
 
     def note_gone(self) -> None:

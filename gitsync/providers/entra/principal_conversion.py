@@ -110,6 +110,7 @@ SERVICE_PRINCIPAL: Final = DirectoryKind(
         ambiguous="AmbiguousServicePrincipal",
         malformed="MalformedServicePrincipal",
         in_use="ServicePrincipalInUse",
+        if_in_use="Keep one of the manifests, or give each of them the appId of another application.",
     ),
     collection="/v1.0/servicePrincipals",
     list_searches=_list_searches,

@@ -2,6 +2,9 @@
 
 They are in the tenant, so an empty subscription has them too. No record has the client id of an application, but those
 of its service principals do; and the id of an app role is not recorded either, so one is made up.
+
+Only Entra ID has the app roles of an API. A rehearsal takes it that an API has those that git assigns: that a role
+does not exist is for the sync to find out.
 """
 
 from __future__ import annotations
@@ -16,6 +19,8 @@ from gitsync.emulator.graph.first_party import find_role_id
 from gitsync.model.arm_id import ArmId, IdKey
 from gitsync.model.gvk import Key
 from gitsync.model.record import Record
+from gitsync.model.resource import Prepared
+from gitsync.model.template import ComputedValue
 from gitsync.providers.entra.application_conversion import APPLICATION
 from gitsync.providers.entra.directory_kind import DirectoryKind
 from gitsync.providers.entra.directory_kinds import KINDS
@@ -33,6 +38,7 @@ _BY_TYPE: Final[Mapping[str, DirectoryKind]] = {
 
 _CREDENTIAL: Final = "microsoft.graph/applications/federatedidentitycredentials"
 _ASSIGNMENT: Final = "microsoft.graph/approleassignments"
+_PRINCIPAL: Final = "Microsoft.Graph/servicePrincipals"
 _PARTS: Final = {_CREDENTIAL: (APPLICATIONS, CREDENTIALS), _ASSIGNMENT: (PRINCIPALS, ASSIGNED)}
 """What is below an object: the collection of that, and the word behind its id."""
 
@@ -40,9 +46,18 @@ _PARTS: Final = {_CREDENTIAL: (APPLICATIONS, CREDENTIALS), _ASSIGNMENT: (PRINCIP
 class _Records(NamedTuple):
     """What the records show of the directory."""
 
-    given_ids: Mapping[IdKey, str]  # by the ids of resources
+    given_ids: dict[IdKey, str]  # by the ids of resources
     app_ids: Mapping[IdKey, str]  # of applications, by their ids
-    roles: Mapping[str, frozenset[str]]  # of principals that are an API, by their object ids
+    roles: defaultdict[str, frozenset[str]]  # of principals that are an API, by their object ids
+
+
+class _Api(NamedTuple):
+    """A principal with an app role that git assigns."""
+
+    arm_id: ArmId
+    object_id: str
+    role: str
+    body: Body  # empty if the run makes its application, so that it may not exist yet
 
 
 def is_in_directory(arm_id: ArmId) -> bool:
@@ -55,12 +70,20 @@ def locate_object(record: Record) -> ArmId | None:
     return _locate(record.arm_id, given_id) if given_id and is_in_directory(record.arm_id) else None
 
 
-def convert_seeds(seeds: Iterable[tuple[ArmId, Body]], records: Mapping[Key, Record]) -> Iterator[tuple[ArmId, Body]]:
-    """Yield the seeds with those of Entra ID as Microsoft Graph has them; a made-up id stands for one that no record
-    has.
+def convert_seeds(
+    seeds: Iterable[tuple[ArmId, Body]], records: Mapping[Key, Record], prepared: Iterable[Prepared]
+) -> Iterator[tuple[ArmId, Body]]:
+    """Yield the seeds with those of Entra ID as Microsoft Graph has them, and the APIs whose app roles `prepared`
+    assigns; a made-up id stands for one that no record has.
     """
-    known = _read(records)
-    for arm_id, body in seeds:
+    known, bodies = _read(records), {arm_id.key: (arm_id, body) for arm_id, body in seeds}
+    recorded = {object_id.casefold() for object_id in known.given_ids.values()}
+    for api in _list_apis(prepared, known):
+        known.roles[api.object_id.casefold()] |= {api.role}
+        if api.body and api.object_id.casefold() not in recorded:
+            bodies.setdefault(api.arm_id.key, (api.arm_id, api.body))
+            known.given_ids[api.arm_id.key] = api.object_id
+    for arm_id, body in bodies.values():
         arm_type, given_id = arm_id.arm_type.casefold(), known.given_ids.get(arm_id.key, "")
         if kind := _BY_TYPE.get(arm_type):
             yield _make_object(arm_id, kind, body, given_id or _make_up(arm_id), known)
@@ -69,6 +92,23 @@ def convert_seeds(seeds: Iterable[tuple[ArmId, Body]], records: Mapping[Key, Rec
             yield _locate(arm_id, given_id), make(arm_id, body)
         else:
             yield arm_id, body
+
+
+def _list_apis(prepared: Iterable[Prepared], known: _Records) -> Iterator[_Api]:
+    resources = {resource.key: resource for resource in prepared if resource.arm_id and resource.template}
+    for resource in resources.values():
+        if not resource.arm_id or not resource.template or resource.arm_id.arm_type.casefold() != _ASSIGNMENT:
+            continue
+        role, wanted = str(resource.template.body.get("role")), resource.template.body.get("resourceId")
+        if isinstance(wanted, str):
+            arm_id = ArmId(f"/providers/{_PRINCIPAL}/{wanted}")
+            yield _Api(arm_id, wanted, role, {_APP_ID: _make_up(f"{arm_id}#{_APP_ID}")})
+        reads = wanted.reads if isinstance(wanted, ComputedValue) else ()
+        for api in (resources[key] for key in reads if key in resources):
+            if api.arm_id and api.template:
+                body = {name: text for name, text in api.template.body.items() if isinstance(text, str)}
+                object_id = known.given_ids.get(api.arm_id.key) or _make_up(api.arm_id)
+                yield _Api(api.arm_id, object_id, role, body if _APP_ID in body else {})
 
 
 def _make_links(body: Body) -> dict[str, list[str]]:

@@ -88,7 +88,7 @@ def collect_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild |
             wanted[name].add(key)
     stubs = tuple(Stub(arm_id=spelled[name], wanted_by=tuple(sorted(keys))) for name, keys in sorted(wanted.items()))
     empty = {name: (spelled[name], desired.get(name, {})) for name in wanted}
-    return Seeds(dict(sorted(convert_seeds({**empty, **bodies}.values(), state.records))), stubs)
+    return Seeds(dict(sorted(convert_seeds({**empty, **bodies}.values(), state.records, prepared))), stubs)
 
 
 def forget_outside(state: State) -> State:

@@ -133,3 +133,8 @@ def test_every_kind_can_be_described_in_full():
             version = CATALOG.versions(group, name)[-1]
             assert CATALOG.kind(GVK(group, version, name)) is not None
             assert explain_kind(find_kind(f"{group}/{version}/{name}", CATALOG), CATALOG, recursive=True).rows
+
+
+def test_a_default_is_shown_as_it_is_written():
+    explained = explain_kind(find_kind("ApplicationFederatedCredential.spec.audiences", CATALOG, None), CATALOG)
+    assert "api://AzureADTokenExchange by default" in str(explained)

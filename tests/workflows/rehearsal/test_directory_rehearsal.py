@@ -114,3 +114,27 @@ def test_credentials_roles_and_owners_are_there_too(world, from_nothing):
     world.says(**PARTS).sync()
     rehearsal = rehearse_world(world, from_nothing=from_nothing)
     assert (rehearsal.writes, rehearsal.later_writes) == ((), ())
+
+
+ADOPTED_GRAPH = GRAPH.replace("AdoptOnly", "AdoptOrCreate")
+BY_ID = ROLE.replace("ServicePrincipal/graph", "aaaaaaaa-1111-4111-8111-111111111111")
+
+
+@pytest.mark.parametrize(
+    ("graph", "role"),
+    [
+        (GRAPH, ROLE),
+        (ADOPTED_GRAPH, ROLE),  # Entra ID has the API although a sync might create the principal
+        (GRAPH, BY_ID),  # no manifest declares the API
+    ],
+)
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_an_api_has_the_app_roles_that_git_names(world, graph, role, is_recorded):
+    """Only Entra ID has them all, so a rehearsal refuses none."""
+    before = {**ALL, "graph": graph}
+    if is_recorded:
+        world.says(**before).sync()
+    rehearsal = rehearse_world(world.says(**before, another=role.replace("Group.Read.All", "Sites.Selected")))
+    assert [result for result in rehearsal.first.results if result.verdict is Verdict.UNKNOWN] == []
+    assert Action.CREATE in {result.action for result in rehearsal.first.results if result.key.name == "reader"}
+    assert rehearsal.later_writes == ()
