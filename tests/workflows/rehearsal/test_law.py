@@ -9,6 +9,7 @@ providers set, and drift. These may make the following differences, and nothing 
 | somebody changed a field that git sets | the sync writes the resource back, with the subnets or rules that its body contains, and the rehearsal does not |
 | somebody deleted a resource | the sync creates it again, with what was below it; a delete that is rehearsed is not sent; Azure may accept a write of its owner that the rehearsal shows as refused |
 | somebody created a resource that git declares now | the sync may find nothing to write, or go on with what needs it where the rehearsal waits |
+| an API lacks an app role that git assigns | the sync fails with `AppRoleNotFound`, and the rehearsal assigns the role |
 | what git only reads, and no run has read yet, is missing | the rehearsal has it as a stub; the sync waits, and writes nothing that needs it |
 | a resource group that git removes has something else in it | the rehearsal deletes the group; the sync deletes what is its own one by one, and keeps a group that others use |
 """
