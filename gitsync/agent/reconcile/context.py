@@ -183,6 +183,7 @@ class RunContext:
         for provider, fitting in _CHECKS_OF.items():
             if same := by_provider[provider]:
                 arms = {change.key: self.identities[change.key].arm for change in same}
+                # It returns the findings of all checks so far, so the last call has those of both.
                 found = await self.checks.check(same, arms, fitting & frozenset(names))
         return found
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from gitsync.errors import ArmError
@@ -51,19 +52,6 @@ def make_path(collection: str, object_id: str, *parts: str) -> str:
     return "/".join((collection, object_id, *parts))
 
 
-def make_part_list(resource_id: str, path: str, next_page: str | None = None) -> GraphRequest:
-    """Make the request for a page of a list."""
-    return GraphRequest(
-        method="GET",
-        path=path,
-        target=next_page or path,
-        resource_id=resource_id,
-        accepts=frozenset({200, 404}),
-        is_list=True,
-        advice=_advise(path, is_write=False),
-    )
-
-
 def make_part_read(resource_id: str, path: str) -> GraphRequest:
     return GraphRequest(
         method="GET",
@@ -73,6 +61,11 @@ def make_part_read(resource_id: str, path: str) -> GraphRequest:
         accepts=frozenset({200, 404}),
         advice=_advise(path, is_write=False),
     )
+
+
+def make_part_list(resource_id: str, path: str, next_page: str | None = None) -> GraphRequest:
+    """Make the request for a page of a list."""
+    return replace(make_part_read(resource_id, path), target=next_page or path, is_list=True)
 
 
 def make_part_write(
