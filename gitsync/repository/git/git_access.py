@@ -28,6 +28,7 @@ _ALWAYS: GitSettings = (
     ("safe.bareRepository", "explicit"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
+    ("fastimport.unpackLimit", "1"),  # keep a small pack: another program would take it apart
     ("submodule.recurse", "false"),
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
