@@ -19,7 +19,6 @@ from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.repository.git.state.worker_branches import name_worker
 from gitsync.repository.git.state.worker_store import WorkerStore
 from tests.repository.git.remembered import a_record, an_update
-from tests.support.git_server import basic, serve
 from tests.support.hypothesis_profile import scale
 from tests.support.parts import change
 
@@ -293,77 +292,64 @@ def test_a_worker_whose_end_cannot_be_pushed_does_not_pass_for_ended(open_worker
 WORKERS = scale(64)
 
 
-def test_workers_that_end_in_the_same_second_lose_nothing(bare, clock):
-    """All of them push to one server at once, and so does a run that overlaps."""
-    bare.git("config", "http.receivepack", "true")
+def test_workers_that_end_in_the_same_second_lose_nothing(open_status, bare, clock):
+    """All of them push to one repository at once, and so does a run that overlaps."""
+    remote = open_remote(Url(bare.url, "file"), GitAccess())
     start = threading.Barrier(WORKERS)
-    with serve(bare.path.parent, readers=(), writers=(basic("x-access-token", "secret"),)) as (url, _):
-        remote = open_remote(
-            Url(f"{url}/{bare.path.name}", "http"), GitAccess(token=Secret("secret"), username="x-access-token")
-        )
 
-        def end(number):
-            own = StatusBranch(remote, name_worker(NAME, "42", number), clock=clock, patience=0.01, start="")
-            with own:
-                own.load()
-                start.wait()
-                own.save(replace(an_update(a_record(f"r{number}")), exit_code=0))
+    def end(number):
+        own = StatusBranch(remote, name_worker(NAME, "42", number), clock=clock, patience=0.01, start="")
+        with own:
+            own.load()
+            start.wait()
+            own.save(replace(an_update(a_record(f"r{number}")), exit_code=0))
 
-        threads = [threading.Thread(target=end, args=(number,)) for number in range(WORKERS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        with StatusBranch(remote, NAME, clock=clock, patience=0.01) as status:
-            assert len(status.load().records) == WORKERS
-            status.save(an_update(a_record("other")))
-    with StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock) as status:
-        assert len(status.load().records) == WORKERS + 1
+    threads = [threading.Thread(target=end, args=(number,)) for number in range(WORKERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with open_status() as status:
+        assert len(status.load().records) == WORKERS
+        status.save(an_update(a_record("other")))
+    assert len(load(open_status()).records) == WORKERS + 1
     assert branches(bare) == [NAME]
 
 
-def put(bare, branch, message, files=()):
-    """A branch of one commit, as anybody who may push can make it."""
-    blobs = [
-        f"100644 blob {bare.git('hash-object', '-w', '--stdin', stdin=text.encode())}\t{path}" for path, text in files
-    ]
-    tree = bare.git("mktree", stdin="".join(f"{line}\n" for line in blobs).encode())
-    bare.git("update-ref", f"refs/heads/{branch}", bare.git("commit-tree", tree, "-m", message))
-
-
 NO_BASE = f"Status\n\nBase: {'0' * 40}\n"
+STRAYS = [
+    ("note", "Notes", {}, "gitsync did not write it"),
+    ("notes/1", "Notes", {}, "gitsync did not write it"),
+    ("42/one", NO_BASE, {}, "gitsync did not write it"),
+    ("43/1/2", NO_BASE, {}, "gitsync did not write it"),
+    ("42/01", NO_BASE, {}, "gitsync did not write it"),
+    ("42/99999999999999", NO_BASE, {}, "gitsync did not write it"),
+    ("42/2", "Status\n\nBase: main\n", {}, "gitsync did not write it"),
+    ("42/3", "Status\n\nBase: \x01refs/gitsync\n", {}, "gitsync did not write it"),
+    ("42/4", f"Status\n\nBase: {'5' * 40}\n", {}, "is gone"),
+    ("42/5", NO_BASE, {"inventory.json": "[1, 2"}, "inventory.json"),
+    ("42/6", NO_BASE, {"inventory.json": '{"schema": 99}\n'}, "schema"),
+    ("42/7", NO_BASE, {"inventory.yaml": "[1, 2"}, "inventory.yaml"),
+    ("42/8", NO_BASE, {"inventory.yaml": "schema: 0\n"}, "schema"),
+]
+"""Branches of one commit as anybody who may push can make them: their names among those of workers, their messages and
+files, and what is said of each.
+"""
 
 
-@pytest.mark.parametrize(
-    ("branch", "message", "files", "says"),
-    [
-        ("notes", "Notes", (), "gitsync did not write it"),
-        ("notes/1", "Notes", (), "gitsync did not write it"),
-        ("42/one", NO_BASE, (), "gitsync did not write it"),
-        ("43/1/2", NO_BASE, (), "gitsync did not write it"),
-        ("42/01", NO_BASE, (), "gitsync did not write it"),
-        ("42/99999999999999", NO_BASE, (), "gitsync did not write it"),
-        ("42/9", "Status\n\nBase: main\n", (), "gitsync did not write it"),
-        ("42/9", "Status\n\nBase: \x01refs/gitsync\n", (), "gitsync did not write it"),
-        ("42/9", f"Status\n\nBase: {'5' * 40}\n", (), "is gone"),
-        ("42/9", NO_BASE, (("inventory.json", "[1, 2"),), "inventory.json"),
-        ("42/9", NO_BASE, (("inventory.json", '{"schema": 99}\n'),), "schema"),
-        ("42/9", NO_BASE, (("inventory.yaml", "[1, 2"),), "inventory.yaml"),
-        ("42/9", NO_BASE, (("inventory.yaml", "schema: 0\n"),), "schema"),
-    ],
-)
-def test_a_stray_branch_among_those_of_workers_is_named_and_left_out(
-    open_status, open_worker, bare, branch, message, files, says
-):
+def test_stray_branches_among_those_of_workers_are_named_and_left_out(open_status, open_worker, bare):
     one, two, new = (a_record(name) for name in ("one", "two", "new"))
     save(open_status(), one)
     save(open_worker(1, tip(bare), load(open_status())), two)
-    stray = f"{NAME}-shards/{branch}"
-    put(bare, stray, message, files)
+    says = {}
+    for name, message, files, reason in STRAYS:
+        stray = f"{NAME}-shards/{name}"
+        bare.write_commit(stray, files, message)
+        says[stray] = reason
     state = load(open_status())
     assert state.records == {one.key: one, two.key: two}
-    assert [name for name in state.strays if name == stray] == [stray]
-    assert says in state.strays[stray]
+    assert state.strays.keys() == says.keys()
+    assert {stray: text for stray, text in state.strays.items() if says[stray] not in text} == {}
     save(open_status(), new)
-    assert set(branches(bare)) == {NAME, stray}, "it stays, and what the worker recorded is taken"
+    assert set(branches(bare)) == {NAME, *says}, "they stay, and what the worker recorded is taken"
     assert load(open_status()).records == {one.key: one, two.key: two, new.key: new}
