@@ -157,7 +157,7 @@ def cloned(work: GitFolder, bare: GitFolder, templates: Path) -> GitFolder:
 
 
 @pytest.fixture(scope="module")
-def _prepared() -> dict[Callable[[GitFolder], Any], tuple[Path, str, Any]]:
+def _prepared() -> dict[str, tuple[Path, str, Any]]:
     return {}
 
 
@@ -166,7 +166,7 @@ def prepare(
     cloned: GitFolder,
     bare: GitFolder,
     tmp_path_factory: pytest.TempPathFactory,
-    _prepared: dict[Callable[[GitFolder], Any], tuple[Path, str, Any]],
+    _prepared: dict[str, tuple[Path, str, Any]],
 ) -> Callable[[Callable[[GitFolder], Any]], Any]:
     """Have the work tree and its remote as a function makes them, and get what it returns. It is called once for all
     tests of a file, which have copies.
@@ -174,13 +174,14 @@ def prepare(
     folders = (cloned.path, bare.path)
 
     def copy(make: Callable[[GitFolder], Any]) -> Any:
-        if make not in _prepared:
+        name = make.__qualname__
+        if name not in _prepared:
             result, top = make(cloned), tmp_path_factory.mktemp("prepared")
             for folder in folders:
                 shutil.copytree(folder, top / folder.name, symlinks=True)
-            _prepared[make] = (top, str(bare.path), result)
+            _prepared[name] = (top, str(bare.path), result)
             return result
-        top, origin, result = _prepared[make]
+        top, origin, result = _prepared[name]
         for folder in folders:
             shutil.rmtree(folder)
             shutil.copytree(top / folder.name, folder, symlinks=True)

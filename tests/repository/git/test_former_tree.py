@@ -211,11 +211,14 @@ def push_former(cloned):
 
 
 @pytest.fixture
-def status(open_status, push_former):
-    with open_status() as store:
-        store.load()
-        store.save(UPDATE)
-    push_former(NAME)
+def status(open_status, push_former, prepare):
+    def write(_cloned):
+        with open_status() as store:
+            store.load()
+            store.save(UPDATE)
+        push_former(NAME)
+
+    prepare(write)
 
 
 def count_commits(bare, name=NAME):

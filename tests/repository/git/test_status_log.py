@@ -79,12 +79,13 @@ UNKNOWN = (
 )
 
 
-@pytest.mark.parametrize(("known", "time", "why"), UNKNOWN)
-def test_all_is_read_where_the_known_commit_is_of_no_use(status, known, time, why):
+def test_all_is_read_where_the_known_commit_is_of_no_use(status, subtests):
     commits = [status.save(hour, a_record(f"r{hour}")) for hour in (1, 2, 3)]
-    log, _ = status.read(commits[0] if known is None else known, time)
-    assert not log.continues, why
-    assert [commit.id for commit in log.commits] == commits
+    for known, time, why in UNKNOWN:
+        with subtests.test(why):
+            log, _ = status.read(commits[0] if known is None else known, time)
+            assert not log.continues
+            assert [commit.id for commit in log.commits] == commits
 
 
 def test_other_files_are_skipped(status, bare):
