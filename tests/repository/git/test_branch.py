@@ -16,7 +16,7 @@ from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.repository.git.state.commits import Author
-from tests.repository.git.remembered import a_record, an_update
+from tests.repository.git.remembered import a_record, an_update, read_status, write_status
 from tests.support.parts import change
 
 NAME = "gitsync/status"
@@ -37,11 +37,6 @@ def another(remote, clock):
     return StatusBranch(remote, NAME, clock=clock, patience=0.01)
 
 
-def kept(remote, clock) -> State:
-    with another(remote, clock) as store:
-        return store.load()
-
-
 def commits(bare) -> int:
     return int(bare.git("rev-list", "--count", NAME))
 
@@ -58,7 +53,8 @@ def test_what_is_saved_is_loaded(store, bare, remote, clock):
     store.load()
     one, other = a_record("one"), a_record("other", owner=a_record("one").key)
     assert store.save(an_update(one, other))
-    assert kept(remote, clock) == State({one.key: one, other.key: other}, "a" * 40)
+    with another(remote, clock) as again:
+        assert again.load() == State({one.key: one, other.key: other}, "a" * 40)
     assert bare.git("ls-tree", "-r", "--name-only", NAME).splitlines() == [
         "SUMMARY.md",
         "default/resources.azure.com/ResourceGroup/one.json",
@@ -115,15 +111,13 @@ SAME = [
 
 
 def test_no_commit_where_nothing_changed(remote, clock, bare):
-    with another(remote, clock) as store:
-        store.load()
-        store.save(an_update(*(old for old, _, _ in SAME)))
+    write_status(bare.path, an_update(*(old for old, _, _ in SAME)))
     with another(remote, clock) as store:
         store.load()
         for _, new, why in SAME:
             assert not store.save(an_update(new, revision="b" * 40, summary="new", report="new")), why
     assert commits(bare) == 1
-    assert kept(remote, clock).revision == "a" * 40
+    assert read_status(bare.path).revision == "a" * 40
 
 
 CHANGES = (
@@ -146,9 +140,7 @@ CHANGES = (
 def test_a_commit_for_each_change_of_a_record(remote, clock, bare):
     names = [f"r{number:02}" for number in range(len(CHANGES))]
     changed = [a_record(name, **changes) for name, changes in zip(names, CHANGES, strict=True)]
-    with another(remote, clock) as store:
-        store.load()
-        store.save(an_update(*map(a_record, names), a_record("same")))
+    write_status(bare.path, an_update(*map(a_record, names), a_record("same")))
     with another(remote, clock) as store:
         store.load()
         for number, record in enumerate(changed, 1):
@@ -157,41 +149,39 @@ def test_a_commit_for_each_change_of_a_record(remote, clock, bare):
     assert [files.split() for files in log] == [
         [f"default/resources.azure.com/ResourceGroup/{name}.json", "inventory.json"] for name in names
     ]
-    records = kept(remote, clock).records
+    records = read_status(bare.path).records
     assert [records[record.key] for record in changed] == changed
 
 
-def test_an_equal_condition_keeps_its_time(remote, clock):
+def test_an_equal_condition_keeps_its_time(store, bare):
     later = replace(READY, time="2025-01-01T00:00:00Z", request_id="2")
-    with another(remote, clock) as store:
-        store.load()
-        store.save(an_update(a_record("one")))
-        store.save(an_update(a_record("one", generation=2, condition=change(later, generation=1))))
-    condition = next(iter(kept(remote, clock).records.values())).condition
+    write_status(bare.path, an_update(a_record("one")))
+    store.load()
+    store.save(an_update(a_record("one", generation=2, condition=change(later, generation=1))))
+    condition = next(iter(read_status(bare.path).records.values())).condition
     assert condition == replace(READY, request_id="2")
 
 
 def test_texts_that_are_not_given_stay(store, bare):
+    write_status(bare.path, an_update(a_record("one")))
     store.load()
-    store.save(an_update(a_record("one")))
     store.save(an_update(a_record("two"), summary=None, report=None))
     assert show(bare, "SUMMARY.md") == "# Summary"
     assert json.loads(show(bare, "report.json")) == {}
 
 
-def test_what_is_forgotten_is_gone_and_what_is_not_named_stays(store, bare, remote, clock):
+def test_what_is_forgotten_is_gone_and_what_is_not_named_stays(store, bare):
     one, two = a_record("one"), a_record("two")
+    write_status(bare.path, an_update(one, two))
     store.load()
-    store.save(an_update(one, two))
     assert store.save(an_update(forget=(one.key,)))
     assert not store.save(an_update(forget=(one.key,)))
-    assert kept(remote, clock).records == {two.key: two}
+    assert read_status(bare.path).records == {two.key: two}
     assert "one" not in bare.git("ls-tree", "-r", "--name-only", NAME)
 
 
-def test_what_others_put_on_the_branch_stays_there(store, bare, remote, clock):
-    store.load()
-    store.save(an_update(a_record("one")))
+def test_what_others_put_on_the_branch_stays_there(bare, remote, clock):
+    write_status(bare.path, an_update(a_record("one")))
     bare.write_commit(NAME, {"README.md": "hands off", "docs/deep/er/still/a.yaml": "hands off"}, parent=NAME)
     with another(remote, clock) as other:
         assert len(other.load().records) == 1
@@ -199,24 +189,22 @@ def test_what_others_put_on_the_branch_stays_there(store, bare, remote, clock):
     assert show(bare, "README.md") == "hands off"
 
 
-def test_only_the_last_commit_is_fetched(store, remote, clock):
-    store.load()
+def test_only_the_last_commit_is_fetched(bare, remote, clock):
     for name in ("one", "two", "three"):
-        store.save(an_update(a_record(name)))
+        write_status(bare.path, an_update(a_record(name)))
     with another(remote, clock) as other:
         other.load()
         assert other._clone().repository.line("rev-list", "--all", "--count") == "1"
         assert other.save(an_update(a_record("four")))
-    assert len(kept(remote, clock).records) == 4
+    assert len(read_status(bare.path).records) == 4
 
 
-def test_the_runs_of_the_branch_are_read_from_its_history(store, bare, remote, clock):
-    store.load()
+def test_the_runs_of_the_branch_are_read_from_its_history(bare, remote, clock):
     began = clock.now()
     for number, sent in enumerate(("one", "two", "two")):  # the last commit only expects something
         clock.time = f"2024-05-01T10:0{number + 1}:00Z"
         text = None if number == 2 else REPORT.replace("SENT", sent)
-        store.save(an_update(a_record(f"r{number}"), report=text))
+        write_status(bare.path, an_update(a_record(f"r{number}"), report=text), clock.time)
     with another(remote, clock) as reader:
         reader.load()
         runs = reader.read_runs(began, 10)
@@ -244,9 +232,7 @@ REPORT = """\
 def test_a_lost_race_is_merged_key_by_key(remote, clock, bare):
     """Both begin with the same state. What each changed stays; where both changed the same, the later one does."""
     mine, theirs, both, gone = (a_record(name) for name in ("mine", "theirs", "both", "gone"))
-    with another(remote, clock) as store:
-        store.load()
-        store.save(an_update(mine, theirs, both, gone))
+    write_status(bare.path, an_update(mine, theirs, both, gone))
     with another(remote, clock) as first, another(remote, clock) as second:
         first.load()
         second.load()
@@ -258,7 +244,7 @@ def test_a_lost_race_is_merged_key_by_key(remote, clock, bare):
         assert second.save(
             an_update(change(mine, generation=3), theirs, change(both, generation=3), a_record("new2"), gone)
         )
-        after = kept(remote, clock).records
+        after = read_status(bare.path).records
         assert {key.name: record.spec.generation for key, record in after.items()} == {
             "mine": 3,
             "theirs": 2,
@@ -277,7 +263,7 @@ def test_a_race_for_the_first_commit_is_merged(remote, clock, bare):
         second.load()
         first.save(an_update(a_record("one")))
         second.save(an_update(a_record("two")))
-    assert [key.name for key in kept(remote, clock).records] == ["one", "two"]
+    assert [key.name for key in read_status(bare.path).records] == ["one", "two"]
     assert commits(bare) == 2
 
 
@@ -301,7 +287,7 @@ def test_writers_at_the_same_moment_all_land(remote, clock, bare):
     for thread in threads:
         thread.join()
     assert not failed
-    assert [key.name for key in kept(remote, clock).records] == names
+    assert [key.name for key in read_status(bare.path).records] == names
     assert commits(bare) == len(names)
 
 
@@ -333,12 +319,8 @@ exit $code
 
 
 def test_a_branch_that_appears_while_it_is_fetched_is_fetched_again(remote, clock, bare, tmp_path: Path, monkeypatch):
-    with another(remote, clock) as other:
-        other.load()
-        other.save(an_update(a_record("one")))
-    tip = bare.git("rev-parse", NAME)
-    bare.git("update-ref", "refs/kept", tip)
-    bare.git("update-ref", "-d", f"refs/heads/{NAME}")
+    tip = write_status(bare.path, an_update(a_record("one")))
+    (bare.path / "refs/heads" / NAME).unlink()
     folder = tmp_path / "bin"
     folder.mkdir()
     text = APPEARS.replace("$BARE", str(bare.path)).replace("$TIP", tip)
@@ -352,9 +334,7 @@ def test_a_branch_that_appears_while_it_is_fetched_is_fetched_again(remote, cloc
 
 
 def test_a_branch_that_cannot_be_fetched_is_an_error_after_some_tries(remote, clock, bare, tmp_path: Path, monkeypatch):
-    with another(remote, clock) as other:
-        other.load()
-        other.save(an_update(a_record("one")))
+    write_status(bare.path, an_update(a_record("one")))
     folder = tmp_path / "bin"
     folder.mkdir()
     tried = tmp_path / "tried"
@@ -398,11 +378,11 @@ def test_a_run_that_loses_every_race_lacks_no_right(remote, clock, bare, tmp_pat
     others = {"ONE": bare.write_commit("one", {}, "One"), "TWO": bare.write_commit("two", {}, "Two")}
     branch = bare.path / "refs/heads" / NAME
     branch.parent.mkdir()
+    if not is_new:
+        write_status(bare.path, an_update(a_record("one")))
     push = "".join(f"{name}={text}\n" for name, text in {**others, "REF": branch}.items()) + OTHER_PUSH
     with another(remote, clock) as store:
         store.load()
-        if not is_new:
-            assert store.save(an_update(a_record("one")))
         if "{}" in race:
             folder = tmp_path / "bin"
             folder.mkdir()
@@ -427,9 +407,8 @@ def test_a_check_changes_nothing(store, bare, remote, clock):
     assert store.save(an_update(a_record("two")))
 
 
-def test_a_run_that_changes_nothing_starts_few_programs(store, remote, clock, commands):
-    store.load()
-    store.save(an_update(a_record("one")))
+def test_a_run_that_changes_nothing_starts_few_programs(bare, remote, clock, commands):
+    write_status(bare.path, an_update(a_record("one")))
     commands()
     with another(remote, clock) as again:
         again.load()
@@ -475,8 +454,8 @@ def test_a_branch_with_other_files_is_not_taken_for_status(cloned, remote, clock
     ],
 )
 def test_a_branch_that_was_tampered_with_is_refused(store, bare, remote, clock, path, text, message):
+    write_status(bare.path, an_update(a_record("one")))
     store.load()
-    store.save(an_update(a_record("one")))
     bare.write_commit(NAME, {path: text}, parent=NAME)
     with another(remote, clock) as other, pytest.raises(StateError, match=message):
         other.load()
@@ -484,9 +463,8 @@ def test_a_branch_that_was_tampered_with_is_refused(store, bare, remote, clock, 
         store.save(an_update(a_record("two")))
 
 
-def test_a_link_on_the_branch_is_refused(store, cloned, remote, clock):
-    store.load()
-    store.save(an_update(a_record("one")))
+def test_a_link_on_the_branch_is_refused(bare, cloned, remote, clock):
+    write_status(bare.path, an_update(a_record("one")))
     cloned.git("fetch", "--quiet", "origin", NAME)
     cloned.git("checkout", "--quiet", "--detach", "FETCH_HEAD")
     (cloned.path / "default/resources.azure.com/ResourceGroup/two.json").symlink_to("/etc/passwd")
@@ -511,4 +489,5 @@ def test_the_same_run_makes_the_same_commit(remote, clock, bare):
             store.load()
             store.save(an_update(a_record("b"), a_record("a")))
         ids.append(bare.git("rev-parse", branch))
-    assert ids[0] == ids[1]
+    ids.append(write_status(bare.path, an_update(a_record("a"), a_record("b"))))
+    assert len(set(ids)) == 1

@@ -8,7 +8,7 @@ from gitsync.model.record import Claim
 from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
-from tests.repository.git.remembered import a_record, an_update
+from tests.repository.git.remembered import a_record, an_update, write_status
 
 NAME = "gitsync/status"
 PATH = "default/resources.azure.com/ResourceGroup/one.json"
@@ -23,11 +23,7 @@ def status(bare, clock):
             return StatusBranch(open_remote(Url(url, "file"), GitAccess()), NAME, clock=clock, patience=0.01)
 
         def save(self, hour, *records, **more):
-            clock.time = f"2024-05-01T{hour:02}:00:00Z"
-            with self.open() as store:
-                store.load()
-                store.save(an_update(*records, **more))
-                return store.commit
+            return write_status(bare.path, an_update(*records, **more), f"2024-05-01T{hour:02}:00:00Z")
 
         def read(self, known="", time=""):
             with self.open() as store:

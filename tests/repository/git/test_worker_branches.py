@@ -18,7 +18,7 @@ from gitsync.repository.git.state.record_files import UNSEALED
 from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.repository.git.state.worker_branches import name_worker
 from gitsync.repository.git.state.worker_store import WorkerStore
-from tests.repository.git.remembered import a_record, an_update
+from tests.repository.git.remembered import a_record, an_update, read_status, write_status
 from tests.support.hypothesis_profile import scale
 from tests.support.parts import change
 
@@ -64,8 +64,8 @@ def tip(bare):
 
 def test_records_of_workers_are_part_of_the_state_and_the_next_push_takes_them(open_status, open_worker, bare):
     one, two, three, new = (a_record(name) for name in ("one", "two", "three", "new"))
-    save(open_status(), one, two)
-    start, pinned = tip(bare), load(open_status())
+    start = write_status(bare.path, an_update(one, two))
+    pinned = read_status(bare.path)
     changed = change(one, count=2)
     save(open_worker(1, start, pinned), changed)
     save(open_worker(2, start, pinned), three, records={two.key: None, three.key: three})
@@ -73,7 +73,7 @@ def test_records_of_workers_are_part_of_the_state_and_the_next_push_takes_them(o
     assert load(open_status()).records == {one.key: changed, three.key: three}
     save(open_status(), new)
     assert branches(bare) == [NAME]
-    assert load(open_status()).records == {one.key: changed, three.key: three, new.key: new}
+    assert read_status(bare.path).records == {one.key: changed, three.key: three, new.key: new}
     assert bare.git("rev-list", "--count", NAME) == "2"
 
 
@@ -87,18 +87,18 @@ def test_a_first_sync_by_workers_has_no_status_branch_before(open_status, open_w
         store.load()
         assert not store.save(an_update()), "nothing of its own"
     assert branches(bare) == [NAME]
-    assert load(open_status()).records == {one.key: one, two.key: two}
+    assert read_status(bare.path).records == {one.key: one, two.key: two}
 
 
-def test_a_worker_that_changed_nothing_still_reports_that_it_ended(open_status, open_worker, bare):
+def test_a_worker_that_changed_nothing_still_reports_that_it_ended(open_worker, bare):
     record = a_record("one")
-    save(open_status(), record)
-    assert not save(open_worker(3, tip(bare), load(open_status())), record, ended=1)
+    start = write_status(bare.path, an_update(record))
+    assert not save(open_worker(3, start, read_status(bare.path)), record, ended=1)
     assert bare.git("log", "-1", "--format=%(trailers:key=Ended,valueonly)", "gitsync/status-shards/42/3") == "1"
 
 
 def test_a_worker_holds_the_records_of_the_estate_once(open_status, bare):
-    save(open_status(), a_record("one"))
+    write_status(bare.path, an_update(a_record("one")))
     with open_status() as status:
         on_status, pinned = status.load(), status.read_at(tip(bare))
         with status.open_worker("42", 1, tip(bare)) as own, status.open_again() as again:
@@ -130,7 +130,7 @@ def test_claims_of_a_worker_that_goes_on_are_folded_and_its_branch_stays(open_st
     assert load(open_status()).records == {created.key: created, other.key: other}
     save(open_status(), other)
     assert branches(bare) == [NAME]
-    assert load(open_status()).records == {created.key: created, other.key: other}
+    assert read_status(bare.path).records == {created.key: created, other.key: other}
 
 
 def test_a_worker_that_never_ended_is_forgotten_after_a_day(open_status, open_worker, bare, clock):
@@ -143,14 +143,13 @@ def test_a_worker_that_never_ended_is_forgotten_after_a_day(open_status, open_wo
     clock.time = "2024-05-02T11:00:01Z"
     save(open_status(), a_record("other"))
     assert branches(bare) == [NAME]
-    assert load(open_status()).records[claim.key] == claim
+    assert read_status(bare.path).records[claim.key] == claim
 
 
 def test_what_a_later_run_has_recorded_is_not_undone_by_a_branch_that_was_left_behind(open_status, open_worker, bare):
     record = a_record("one")
-    save(open_status(), record)
-    start = tip(bare)
-    save(open_worker(1, start, load(open_status())), change(record, count=2))
+    start = write_status(bare.path, an_update(record))
+    save(open_worker(1, start, read_status(bare.path)), change(record, count=2))
     left = bare.git("rev-parse", "gitsync/status-shards/42/1")
     save(open_status(), change(record, count=3))
     bare.git("update-ref", "refs/heads/gitsync/status-shards/42/1", left)  # it could not be removed
@@ -159,10 +158,10 @@ def test_what_a_later_run_has_recorded_is_not_undone_by_a_branch_that_was_left_b
 
 def test_a_claim_is_left_to_the_run_that_has_recorded_the_resource_since_the_pin(open_status, open_worker, bare):
     other = a_record("other")
-    save(open_status(), other)
-    start, pinned = tip(bare), load(open_status())
+    start = write_status(bare.path, an_update(other))
+    pinned = read_status(bare.path)
     record = a_record("one")
-    save(open_status(), record, other)
+    write_status(bare.path, an_update(record))
     claim = change(record, claim=Claim.EXPECTED, count=0)
     with open_worker(1, start, pinned) as store:
         store.load()
@@ -179,7 +178,7 @@ def test_nothing_is_lost_if_a_run_that_did_not_see_a_worker_pushes_first(open_st
         faster.save(an_update(other))
         slower.save(an_update())
     assert branches(bare) == [NAME]
-    assert load(open_status()).records == {one.key: one, other.key: other}
+    assert read_status(bare.path).records == {one.key: one, other.key: other}
 
 
 def test_the_seal_of_a_record_is_that_of_its_worker_whichever_worker_takes_it_in(bare, clock, open_status):
@@ -235,7 +234,7 @@ def find_trust(bare, clock):
 @pytest.mark.parametrize("has_status", [False, True])
 def test_all_workers_seal_for_the_status_that_takes_in_what_they_record(bare, clock, has_status):
     if has_status:  # by a run without the key, so that it has no identity yet
-        save(StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock), a_record("old"))
+        write_status(bare.path, an_update(a_record("old")))
     record_with_workers(bare, clock, "42", a_record("one"), a_record("two"))
     identities = {read_identity(bare, name) for name in branches(bare) if "runs" not in name}
     assert len(identities) == 1
@@ -312,7 +311,7 @@ def test_workers_that_end_in_the_same_second_lose_nothing(open_status, bare, clo
     with open_status() as status:
         assert len(status.load().records) == WORKERS
         status.save(an_update(a_record("other")))
-    assert len(load(open_status()).records) == WORKERS + 1
+    assert len(read_status(bare.path).records) == WORKERS + 1
     assert branches(bare) == [NAME]
 
 
@@ -339,8 +338,8 @@ files, and what is said of each.
 
 def test_stray_branches_among_those_of_workers_are_named_and_left_out(open_status, open_worker, bare):
     one, two, new = (a_record(name) for name in ("one", "two", "new"))
-    save(open_status(), one)
-    save(open_worker(1, tip(bare), load(open_status())), two)
+    start = write_status(bare.path, an_update(one))
+    save(open_worker(1, start, read_status(bare.path)), two)
     says = {}
     for name, message, files, reason in STRAYS:
         stray = f"{NAME}-shards/{name}"
