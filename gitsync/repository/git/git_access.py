@@ -28,6 +28,7 @@ _ALWAYS: GitSettings = (
     ("safe.bareRepository", "explicit"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
+    ("fastimport.unpackLimit", "1"),  # a small commit stays a pack: a process less
     ("submodule.recurse", "false"),
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
