@@ -61,6 +61,12 @@ def init_bare(folder: Path) -> None:
     (folder / "config").write_text(BARE_SETTINGS)
 
 
+def add_remote(folder: Path, url: Path | str, name: str = "origin") -> None:
+    """Do as `git remote add` does. A URL that git's settings would have to quote is not for this."""
+    with (folder / ".git" / "config").open("a") as config:
+        config.write(f'[remote "{name}"]\n\turl = {url}\n\tfetch = +refs/heads/*:refs/remotes/{name}/*\n')
+
+
 def commit_all(folder: Path, message: str = "Change") -> str:
     """Commit all that a folder has, as `git add -A` and `git commit --allow-empty` do, and give the id of the commit.
     Special cases are left to git: links, ignored files, other settings, a detached HEAD.
