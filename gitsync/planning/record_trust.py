@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.type_words import add_article
 from gitsync.desired.manifests.units import may_hide
 from gitsync.desired.request.arm_id_builder import ALIAS_TYPE, is_alias
 from gitsync.desired.validation.references import is_arm_id
@@ -114,7 +115,7 @@ def explain_contradiction(record: Record, records: Mapping[Key, Record], catalog
     if expected is None:
         return f"gitsync does not support the kind {key.kind} in {key.group}."
     if recorded.casefold() != expected.casefold():
-        return f"{arm_id} has the type {recorded}, but a {key.kind} has the type {expected}."
+        return f"{arm_id} has the type {recorded}, but {add_article(key.kind)} has the type {expected}."
     # An owned resource has an id below that of its owner. Only Azure has the subscription of an alias.
     owner = records.get(record.manifest.owner) if record.manifest.owner else None
     is_aside = owner is not None and (is_alias(owner.key) or owner.arm_id.arm_type.casefold() == ALIAS_TYPE)
