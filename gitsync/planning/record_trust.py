@@ -92,6 +92,7 @@ def collect_untrusted(
     for key, record in records.items():
         if record.trust in UNTRUSTED:
             untrusted[key] = UNTRUSTED[record.trust]
+        # A record without a claim never leads to a delete, so its id can do no harm.
         elif record.arm_id and record.claim is not Claim.NONE and record.arm_id != declared.get(key):
             contradiction = explain_contradiction(record, records, catalog)
             if contradiction:
@@ -109,6 +110,7 @@ def explain_contradiction(record: Record, records: Mapping[Key, Record], catalog
     # The kind must be that of the id: the record of a network is never the id of a resource group.
     expected, recorded = catalog.arm_type(key.group, key.kind), arm_id.arm_type
     if key[:2] == AZURE_RESOURCE:
+        # The kind has any type, so the type of the id cannot contradict it.
         expected = recorded
     if expected is None:
         return f"gitsync does not support the kind {key.kind} in {key.group}."
@@ -142,6 +144,7 @@ def collect_known_ids(
     known: dict[Key, KnownId] = {}
     for known_records in sources:
         for key, record in known_records.records.items():
+            # A doubtful id is kept only as long as no other source has a trusted one.
             is_settled = key in known and not known[key].doubt
             if key in declared or is_settled or is_alias(key) or not record.arm_id:
                 continue

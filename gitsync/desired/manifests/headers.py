@@ -78,11 +78,13 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
             document, "InvalidMetadata", ("metadata",), f"{gvk.kind} has no metadata.", "Add metadata.name."
         )
     name, object_namespace = metadata.get("name"), metadata.get("namespace")
+    # Kubernetes takes an empty namespace for an absent one.
     if object_namespace in (None, ""):
         object_namespace = namespace
     if name in (None, ""):
         return _make_no_name(document, gvk.kind)
     for member, text in (("name", name), ("namespace", object_namespace)):
+        # A name becomes a part of paths of records, so it must not lead out of their folder.
         if not _matches(NAME, text, 253):
             message = (
                 f"metadata.{member} of {add_article(gvk.kind)} is {quote_scalar(text)}, which is not a valid name."

@@ -153,6 +153,7 @@ class _Setting:
         except ExpressionError as error:
             hint = error.hint or self._explain_elsewhere(sources) or _PARTS
             raise _EntryError("InvalidExpression", f"{error.message}.", hint) from error
+        # The value goes into a body as plain text, so plans and records would show it.
         if secret := find_secret_read(expression, {name: self._find_kind(key) for name, key in sources.items()}):
             message = f"The expression {quote_expression(expression.text)} reads {secret}, which may be a secret."
             hint = "Export it to a Secret with operatorSpec, and refer to that Secret."

@@ -30,12 +30,7 @@ _ALWAYS: GitSettings = (
     # A mirror links to the objects of the user's repository, which gitsync never changes.
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
-<<<<<<< HEAD
-    ("fastimport.unpackLimit", "1"),  # a small commit stays a pack: a process less
-||||||| c49f163b
-=======
     # A commit chooses the URLs of submodules, and nothing of them is read.
->>>>>>> wg
     ("submodule.recurse", "false"),
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
