@@ -187,7 +187,7 @@ def test_a_wrong_rule_of_the_source_refuses_a_sync_and_a_plan_shows_it(world):
     report = world.plan()
     assert [(problem.code, problem.location) for problem in report.problems] == [("RuleInvalid", "gitsync.yaml:2")]
     assert of(report, "ResourceGroup").verdict is Verdict.CREATE
-    with pytest.raises(UnsafePlanError, match=r"RuleInvalid: gitsync.yaml:2: ignore: A ResourceGroup has nothing"):
+    with pytest.raises(UnsafePlanError, match=r"RuleInvalid: gitsync.yaml:2: ignore: ResourceGroup has nothing"):
         world.sync()
     assert not world.writes
 
