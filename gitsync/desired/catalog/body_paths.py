@@ -47,11 +47,13 @@ def _find_facts(body_type: BodyType, path: tuple[str, ...]) -> PathFacts | None:
     if facts is None:
         return None
     found = [stepped for type_ in facts.types for stepped in _take_step(type_, step)]
+    # Below a value of any shape everything exists, and nothing is known of it.
     if not found and not any(type_.shape == "any" for type_ in facts.types) and facts.types:
         return None
     is_withheld = facts.is_withheld or any(_is_withheld(*stepped) for stepped in found)
     return PathFacts(
         tuple(dict.fromkeys(type_ for _, type_ in found)),
+        # One variant in which it can be written is enough: only the value of another member would show which one it is.
         is_read_only=facts.is_read_only or (bool(found) and all(_is_set_by_azure(member) for member, _ in found)),
         is_required=any(member is None or member.is_required for member, _ in found),
         is_withheld=is_withheld,
