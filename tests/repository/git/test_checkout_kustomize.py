@@ -23,8 +23,8 @@ def _kustomize(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.fixture
-def tree(cloned):
-    plant_tree(cloned)
+def tree(cloned, prepare):
+    prepare(plant_tree)
     return cloned
 
 

@@ -11,9 +11,9 @@ from gitsync.repository.git.source.checkout import open_checkout
 
 
 @pytest.fixture
-def story(cloned):
+def story(prepare):
     """Six commits on main, two of them from a side branch that was merged; ids by what they do."""
-    return write_story(cloned)
+    return prepare(write_story)
 
 
 def write_story(cloned):

@@ -70,12 +70,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("own", "fault", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
-def test_a_pin_of_another_run_ends_the_worker(open_worker, own, fault, why):
+def test_a_pin_of_another_run_ends_the_worker(open_worker, subtests):
     settle_pin(open_worker(), "42", PIN, RecordSeals(), AUTHOR)
-    with pytest.raises(ConfigError, match=fault) as refusal:
-        settle_pin(open_worker(), "42", replace(PIN, **own), RecordSeals(), AUTHOR)
-    assert "--run-id" in refusal.value.hint, why
+    for own, fault, why in REFUSED:
+        with subtests.test(why):
+            with pytest.raises(ConfigError, match=fault) as refusal:
+                settle_pin(open_worker(), "42", replace(PIN, **own), RecordSeals(), AUTHOR)
+            assert "--run-id" in refusal.value.hint
 
 
 @pytest.mark.parametrize(
