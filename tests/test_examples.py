@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from gitsync.model.reconcile_policy import Policy
 from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
+from tests.support.command_line import run_here
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "examples" / "manifests"
@@ -96,20 +95,9 @@ def test_there_is_no_secret_in_them(manifests):
 
 
 def test_the_command_line_reports_the_same(manifests):
-    command = [
-        sys.executable,
-        "-m",
-        "gitsync",
-        "render",
-        str(FOLDER),
-        "--subscription",
-        SUBSCRIPTION,
-        "--output",
-        "json",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rendered = json.loads(done.stdout)
+    done = run_here("render", str(FOLDER), "--subscription", SUBSCRIPTION, "--output", "json", folder=FOLDER)
+    assert done.code == 0, done.err
+    rendered = json.loads(done.out)
     assert rendered["problems"] == []
     assert len(rendered["resources"]) == len(manifests.resources)
     assert all(resource["problems"] == [] and resource["body"] for resource in rendered["resources"])
