@@ -44,7 +44,9 @@ def test_a_connection_string_that_flows_is_masked(tmp_path):
     reports = [world.plan(), world.sync(), world.plan()]
     assert world.read(NETWORK_ID)["tags"]["copy"] == CONNECTION, "it is sent"
     assert {result.verdict.value for result in reports[-1].results} == {"in-sync"}
-    shown = {f"{form.__name__} {number}": form.render(report) for form in FORMS for number, report in enumerate(reports)}
+    shown = {
+        f"{form.__name__} {number}": form.render(report) for form in FORMS for number, report in enumerate(reports)
+    }
     shown |= {f"object {number}": repr(report) for number, report in enumerate(reports)}
     shown |= {"log": stream.getvalue(), **files(world.state)}
     assert Hunt(key=KEY).everywhere(shown) == {}
