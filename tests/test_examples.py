@@ -87,7 +87,7 @@ def test_the_policies_that_the_comments_promise_hold(prepared):
 
 
 def test_there_is_no_secret_in_them(manifests):
-    """Except for a text that stands for one: a Logic App shows how its body reads a Secret."""
+    """Except for a placeholder: a Logic App shows how its body reads a Secret."""
     found = {
         key: {name: value.reveal() for name, value in data.items()} for key, data in manifests.objects.secrets.items()
     }
