@@ -146,6 +146,7 @@ def _read_types(requests: CheckedMapping) -> Mapping[str, Mapping[str, int]]:
 
 def _read_shares(shares: CheckedMapping) -> Mapping[str, float]:
     for name, share in shares.values.items():
+        # In Python, true is an int.
         if not isinstance(share, int | float) or isinstance(share, bool) or share < 0:
             raise shares.refusal(name, "must be a share")
     return dict(shares.values)

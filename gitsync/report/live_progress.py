@@ -38,6 +38,7 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
         return Group(Text(f"{title}{limits}", style="bold"), Padding(bar, 0, expand=False), *rows)
 
     console = Console(file=stream, no_color=True)
+    # With redirection, what a command prints to stdout would appear on the stream of the display.
     with Live(
         get_renderable=render_view,
         console=console,

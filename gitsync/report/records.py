@@ -295,4 +295,5 @@ def format_age(since: str, now: datetime) -> str:
         seconds = int((now - datetime.fromisoformat(since)) / timedelta(seconds=1))
     except (TypeError, ValueError):
         return "<unknown>"
+    # The clock that wrote the time may be ahead of this one.
     return format_duration(max(seconds, 0))

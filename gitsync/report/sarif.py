@@ -241,6 +241,7 @@ def _build_location(finding: ReportFinding) -> dict[str, Any]:
     physical_location: dict[str, Any] = {
         "artifactLocation": {"uri": quote(finding.path, errors="replace"), "uriBaseId": _ROOT}
     }
+    # SARIF counts lines from 1, and a finding may have none.
     return {"physicalLocation": physical_location | {"region": {"startLine": max(finding.line, 1)}}}
 
 
