@@ -137,6 +137,7 @@ def _as_json(entry: _Entry) -> str:
         "message": entry.message,
     }
     trace = {"trace": entry.trace} if entry.trace else {}
+    # A field must not replace the time, the level or the message.
     return json.dumps(line | {name: value for name, value in entry.fields.items() if name not in line} | trace)
 
 
@@ -177,6 +178,7 @@ def _read_message(record: logging.LogRecord) -> str:
 def _intercept(level: int) -> None:
     """Take over the standard library's logging from a level on, Python's own warnings included."""
     root = logging.getLogger()
+    # With the handler of an earlier set-up, each line would be written twice.
     for handler in [h for h in root.handlers if isinstance(h, _Interceptor)]:
         root.removeHandler(handler)
     root.addHandler(_Interceptor(level=level))

@@ -134,6 +134,7 @@ class Redactions:
 
     def _list_pieces(self, text: str, at: int) -> Iterator[tuple[int, int]]:
         """Yield start and end of the pieces of values that have these six characters."""
+        # A copy, since another thread may add values.
         for text_of_secret, offset in tuple(self._pieces.get(text[at : at + SHORTEST], ())):
             before, after = text_of_secret[:offset], text_of_secret[offset:]
             left = _count_alike(text[max(at - offset, 0) : at][::-1], before[::-1])
@@ -163,6 +164,7 @@ class Redactions:
         """
         begun_alike = self._spellings.get(text[at : at + SHORTEST], {})
         lengths = sorted(begun_alike, reverse=True)
+        # A text may have been shortened in the middle of a value: its beginning is masked as well.
         cut = text.find(CUT, at)
         longer = (spelling for length in lengths if length > cut - at for spelling in tuple(begun_alike[length]))
         if cut > 0 and any(spelling.startswith(text[at:cut]) for spelling in longer):

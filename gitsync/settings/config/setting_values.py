@@ -162,6 +162,7 @@ def _split_url(url: str) -> SplitResult | None:
     """The parts of a URL; None if it has no host, or an invalid port."""
     try:
         parts = urlsplit(url)
+        # Only this member checks the number.
         port = parts.port
     except ValueError:
         return None
