@@ -262,12 +262,14 @@ def _blame(name: str, own_errors: Collection[Exception] = (), *, is_silent: bool
     """
     try:
         yield
+    # An extension raises these on purpose, with a message for the user.
     except GitsyncError:
         raise
     except Exception as error:  # third-party code may raise anything
         if error in own_errors:
             raise
         how = type(error).__name__ if is_silent else f"{type(error).__name__}: {error}"
+        # A cause would be logged, and its text with it.
         raise ExtensionError(
             f"The extension {name!r} failed: {how}.",
             hint="Fix or uninstall its package.",
