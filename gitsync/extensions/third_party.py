@@ -61,14 +61,14 @@ def load_installed() -> Extensions:
 
 
 def _list_entry_points() -> Iterator[EntryPoint]:
-    """Yield the entry points of extensions. `importlib.metadata.entry_points` would parse those of all packages, which
-    takes longer than most commands take to read the manifests. Of a package that is installed twice, the first on the
-    path counts.
-    """
+    """Yield the entry points of extensions."""
+    # `importlib.metadata.entry_points` would parse those of all packages, which takes longer than most commands take to
+    # read the manifests.
     packages = {
         package.name for package in distributions() if ENTRY_POINTS in (package.read_text("entry_points.txt") or "")
     }
     for name in sorted(packages):
+        # Of a package that is installed twice, the first on the path counts.
         yield from distribution(name).entry_points.select(group=ENTRY_POINTS)
 
 

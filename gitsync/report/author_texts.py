@@ -150,13 +150,12 @@ def _format_span(times: list[str]) -> str:
 
 
 def list_busy_authors(report: Report, *, names: bool = False, quote: Quote = str) -> list[str]:
-    """List the authors of many changes, the busiest first: a line for each, with how many and when. Those without a
-    name are left out: they may be several.
-    """
+    """List the authors of many changes, the busiest first: a line for each, with how many and when."""
     times: defaultdict[Attribution, list[str]] = defaultdict(list)
     keys: defaultdict[Attribution, set[Key]] = defaultdict(set)
     for result in report.results:
         for change in result.changed_by:
+            # Changes without a name may be of several authors.
             if not change.doubt and (change.name or change.author in _NAMELESS):
                 author = _leave_out_event(change)
                 times[author].append(change.at)

@@ -160,14 +160,13 @@ def build_log(report: Report) -> dict[str, Any]:
 
 
 def _build_invocation(report: Report, unplaced: Sequence[ReportFinding]) -> dict[str, Any]:
-    """Build the end of the run. Findings without a file are notifications here: hosts reject results without a
-    location.
-    """
+    """Build the end of the run."""
     return {
         "executionSuccessful": report.exit_code != ExitCode.FAULT and not report.interrupted,
         "exitCode": report.exit_code,
         "startTimeUtc": report.started,
         "endTimeUtc": report.finished,
+        # Hosts reject results without a location, so the findings without a file are here.
         "toolExecutionNotifications": [
             {"level": finding.weight.value, "message": _build_message(finding)} for finding in unplaced
         ],

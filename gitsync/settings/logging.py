@@ -77,13 +77,14 @@ def set_up(
     stream: Callable[[], TextIO] = lambda: sys.stderr,
 ) -> None:
     """Send all logs to a stream, replacing any earlier set-up. `form` is "text" or "json"; `mask` removes secrets from
-    a text. `stream` is called for each line, since a live view replaces stderr while it is shown.
+    a text.
     """
     render = _as_json if form == "json" else _as_coloured_text if colour else _as_text
 
     def write(message: Message) -> None:
         line = neutralize(mask(render(_entry(message.record, mask))))
         try:
+            # The stream is looked up for each line, since a live view replaces stderr while it is shown.
             stream().write(line + "\n")
             stream().flush()
         except (OSError, ValueError):
