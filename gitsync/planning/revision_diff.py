@@ -25,6 +25,7 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.plan import Apply, Node, Plan, Prune
+from gitsync.model.provider import Provider
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Record, RecordedManifest, RecordedSpec
 from gitsync.model.resource import WAITING, Prepared, Resource
@@ -115,10 +116,11 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
         apply = plan.applies[key]
         waits_for = [results[other] for other in apply.depends_on if not results[other].is_fine]
         results[key] = _withhold(apply, _block_locked(rehearsal.apply(apply, waits_for), locks))
-    former = {prepared.key: prepared.resource for prepared in old.prepared}
+    former = {prepared.key: prepared for prepared in old.prepared}
     for key, removed in plan.prunes.items():
-        deleted = _rehearse_prune(removed, prune=prune)
-        results[key] = _refuse_identity(deleted, former[key], new) if deleted.action is Action.DELETE else deleted
+        deleted = _rehearse_prune(removed, former[key], prune=prune)
+        is_delete = deleted.action is Action.DELETE
+        results[key] = _refuse_identity(deleted, former[key].resource, new) if is_delete else deleted
     results = add_takes(results, records, plan.applies)
     results = _note_identities(results, plan, old, new)
     results = _note_values(results, plan)
@@ -259,7 +261,7 @@ class _Rehearsal:
         is_known = before is not None and before.arm_id.is_same(request.arm_id)
         twin = before if is_known else self._by_id.get(request.arm_id.key)
         if twin is None:
-            return self._compare_new(blank, request, _choose_method(prepared), is_new=before is not None)
+            return self._compare_new(blank, request, prepared, is_new=before is not None)
         return _compare_bodies(blank, twin, request, prepared)
 
     def _refuse_other_id(
@@ -283,6 +285,7 @@ class _Rehearsal:
         if before is None or before.arm_id.is_same(request.arm_id):
             return before
         was, now = self._list_subscriptions(resource)
+        # A revision that names no subscription has a placeholder in its ids, which is not a move.
         is_same_path = _cut_subscription(before.arm_id) == _cut_subscription(request.arm_id)
         return replace(before, arm_id=request.arm_id) if is_same_path and not (was and now) else before
 
@@ -291,12 +294,12 @@ class _Rehearsal:
         former = self._former.get(resource.key, resource)
         return self._old.identity_of(former).subscription, self._new.identity_of(resource).subscription
 
-    def _compare_new(self, blank: Result, request: Request, method: str, *, is_new: bool) -> Result:
+    def _compare_new(self, blank: Result, request: Request, prepared: Prepared, *, is_new: bool) -> Result:
         """Compare a resource without a request in the old revision: it is new, or its old manifest was invalid.
 
         With `is_new`, the manifest was valid, and stood for a resource that another one wrote.
         """
-        request_line = _format_request(method, request)
+        request_line = _format_write(prepared, request)
         if blank.key in self._former and not is_new:
             note = f"Its manifest is invalid in {self._old.name}, so its changes are unknown."
             return replace(_add_message(blank, Verdict.PENDING, request_line, note), action=Action.UPDATE)
@@ -326,7 +329,7 @@ def _compare_bodies(blank: Result, before: Record, request: Request, prepared: P
         change = replace(result.change, replacement=replacement)
         return replace(result, differences=differences, change=change, ending=AttemptEnding(exists=True))
     if differences:
-        result = _add_message(blank, Verdict.PENDING, _format_request(_choose_method(prepared), request), *notes)
+        result = _add_message(blank, Verdict.PENDING, _format_write(prepared, request), *notes)
         return replace(result, action=Action.UPDATE, differences=differences)
     return _add_message(blank, Verdict.PENDING if is_new_version else Verdict.IN_SYNC, *notes)
 
@@ -372,12 +375,14 @@ def _refuse_move(blank: Result, before: Record, request: Request) -> Result:
     return replace(stopped, differences=(difference,), change=change)
 
 
-def _choose_method(prepared: Prepared) -> str:
-    return "PATCH" if prepared.resource.annotations.get(UPDATE_METHOD) == "patch" else "PUT"
+def _format_write(prepared: Prepared, request: Request) -> str:
+    method = "PATCH" if prepared.resource.annotations.get(UPDATE_METHOD) == "patch" else "PUT"
+    return _format_request(method, prepared, request.arm_id, request.api_version)
 
 
-def _format_request(method: str, request: Request) -> str:
-    return f"{method} {request.arm_id}?api-version={request.api_version}."
+def _format_request(method: str, prepared: Prepared, arm_id: ArmId, api_version: str) -> str:
+    # Other providers have requests of their own, and several of them: the id is only the key of the resource.
+    return f"{method} {arm_id}?api-version={api_version}." if prepared.provider is Provider.ARM else ""
 
 
 def _note_policy(before: Record | None, policy: Policy) -> str:
@@ -386,7 +391,7 @@ def _note_policy(before: Record | None, policy: Policy) -> str:
     return f"Its reconcile policy changes from {before.manifest.policy.value} to {policy.value}."
 
 
-def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
+def _rehearse_prune(removed: Prune, former: Prepared, *, prune: bool) -> Result:
     """Return the result of a resource that the new revision no longer declares."""
     record = removed.record
     result = Result(
@@ -422,5 +427,5 @@ def _rehearse_prune(removed: Prune, *, prune: bool) -> Result:
     if removed.within:
         deleted = _add_message(result, Verdict.DELETE, removed.reason, f"It is deleted with {removed.within}.")
         return replace(deleted, action=Action.DELETE)
-    request = f"DELETE {record.arm_id}?api-version={record.arm_api_version}."
+    request = _format_request("DELETE", former, record.arm_id, record.arm_api_version)
     return replace(_add_message(result, Verdict.DELETE, removed.reason, request), action=Action.DELETE)

@@ -122,6 +122,7 @@ class _Search:
 
     async def query_graph(self, drifts: Sequence[Drift]) -> None:
         """Ask Resource Graph about the resources of one identity."""
+        # One query for all resources starts with the oldest write; what is too old for a resource is left out below.
         start = min(_choose_start(drift, resource_graph.RETENTION, self.now) for drift in drifts)
         records = await resource_graph.read_graph((drift.arm_id for drift in drifts), start, drifts[0].requests)
         by_id = _index(records)
@@ -151,6 +152,8 @@ class _Search:
 
     def _select_new(self, changes: Iterable[RecordedChange], drift: Drift) -> list[RecordedChange]:
         """Select the changes since the last write, which is not one of them; nor are those of this run."""
+        # Azure's time of the last write is exact if the source has that write. gitsync's own time allows for two
+        # clocks.
         own_ids = list_ids(drift.last_write)
         start = max((change.at for change in changes if change.correlation_id in own_ids), default=None)
         start = start or _choose_start(drift, activity_log.RETENTION, self.now)
@@ -191,6 +194,7 @@ class _Search:
             if chosen := [change for change in itself if change.verb is verb]:
                 return chosen
         for changes in family[1:]:
+            # A write of a group or a subscription has no resource in its body, so it explains no drift in one.
             writes = [change for change in changes if change.verb is Verb.WRITE and "/providers/" in change.arm_id]
             if foreign := [change for change in writes if self._say(change).author is not AuthorKind.GITSYNC]:
                 return foreign[:1]
@@ -236,6 +240,7 @@ def _choose_by_fields(changes: Iterable[RecordedChange], drift: Drift, answer: _
         if not left:
             break
         touched = tuple(resource_graph.select_touched(change.fields or (), drift.paths))
+        # The activity log has the same operation without its fields, and would name it as an author of this drift.
         if change.fields and not touched:
             answer.others.add(change.correlation_id)
         if change.fields is None and change.verb is not Verb.DELETE:
@@ -264,4 +269,5 @@ def _conclude(drift: Drift, answer: _Answer, now: datetime) -> tuple[Attribution
         doubt = FORGOTTEN
     else:
         doubt = NOTHING_YET
+    # An empty entry would read as "no one changed it", so each drift gets its changes or the reason why none is known.
     return (Attribution(doubt=doubt),)

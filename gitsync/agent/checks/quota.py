@@ -285,6 +285,7 @@ async def _read_sizes(quota_region: QuotaRegion, requests: CheckRequests) -> Map
     if isinstance(answer, Unanswered):
         return answer.as_finding(CheckName.QUOTA)
     sizes = [size for row in answer if (size := read_size(row, quota_region.region))]
+    # An empty list proves nothing: by it, every size would be refused as not offered.
     if not sizes:
         return _leave(NOTHING_LISTED, f"Azure lists no machine sizes in {quota_region.region}.")
     return {size.name.casefold(): size for size in sizes}
@@ -304,6 +305,7 @@ async def _read_usages(
     for row in answer:
         name, used, limit = row.get("name"), row.get("currentValue"), row.get("limit")
         value = name.get("value") if isinstance(name, Mapping) else None
+        # The unreadable entry may be the limit that the plan exceeds, so none of the list counts.
         if not isinstance(value, str) or not isinstance(used, int) or not isinstance(limit, int):
             return _leave(
                 UNUSABLE_ANSWER,

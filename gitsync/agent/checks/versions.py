@@ -78,6 +78,7 @@ def read_listings(provider: Mapping[str, Any]) -> dict[str, Listing] | None:
         members = row if isinstance(row, Mapping) else {}
         below, versions = members.get("resourceType"), members.get("apiVersions")
         locations = members.get("locations") or []
+        # A type that is left out would count as unlisted, so one malformed row makes the complete list unusable.
         if not isinstance(below, str) or not _is_texts(versions) or not versions or not _is_texts(locations):
             return None
         listings[below.casefold()] = Listing(versions=tuple(versions), locations=tuple(locations))

@@ -34,6 +34,7 @@ def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResour
         applied=attempt.remembered.applied if attempt.remembered else None,
         kept=list_kept(attempt.prepared, before=record.kept if record else NOTHING_KEPT),
         is_expected=record is not None and record.claim is Claim.EXPECTED,
+        # A server shows whether a user has a password and not which, so the digest on record decides whether it is new.
         sets_password=is_new or always_put or attempt.decision.action is Action.CREATE,
     )
 

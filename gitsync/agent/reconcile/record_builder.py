@@ -51,6 +51,8 @@ def build_apply_record(
     if old and (attempt.apply.skipped_because or (attempt.stop and attempt.stop.condition.reason == OVERLAP)):
         return old
     if old and old.condition and not is_replacement(condition, old.condition):
+        # An equal condition keeps its time, so that a run without news commits nothing. A weaker one, such as a wait,
+        # would hide a failure.
         condition = old.condition
     if old and attempt.request is None and not prepared.relations.written_by:
         return _revise_record(attempt, old, condition, spec, now)
@@ -75,6 +77,7 @@ def build_apply_record(
         exports=_join_exports(attempt),
         kept=_find_kept(attempt),
         condition=condition,
+        # The store decides by it whether the record may be written: one with a refused seal is never sealed again.
         trust=old.trust if old else Trust.UNCHECKED,
     )
 
@@ -128,9 +131,12 @@ def keep_prune_record(attempt: PruneAttempt, condition: Condition, rules: RunRul
         # What is created again next keeps its record; of what is gone for good, nothing is left to track.
         return record if attempt.prune.replaces else None
     if attempt.decision.action is not Action.DELETE:  # it must not be deleted now
+        # None is not False: a resource that was not read may exist, and without its record no later run would delete
+        # it.
         return None if attempt.observed.exists is False else record
     is_newer = attempt.write.is_deleting or is_replacement(condition, record.condition)
     latest = condition if is_newer else record.condition
+    # The operation of a replacement stays until the resource exists again: by it the next run creates what is missing.
     operation = record.writes.operation if attempt.prune.replaces else _find_operation(attempt, "delete", now)
     writes = replace(record.writes, operation=operation, last=_find_last_write(attempt, rules))
     return replace(record, condition=latest, writes=writes)
@@ -184,6 +190,7 @@ def _revise_record(
             old.manifest,
             # The policy of an invalid manifest may be part of the mistake, and a later prune goes by the record.
             policy=attempt.policy if attempt.prepared.is_valid else old.manifest.policy,
+            # Git has the manifest again, so the revision that had it last is searched once it is removed.
             last_revision="",
             hold=_find_hold(attempt),
             **make_declaration(attempt.prepared.resource),

@@ -134,6 +134,7 @@ class RunCache:
         """Return the response to a check of several resources. One read serves all; an empty response is not kept."""
         async with self._lookups_under_way.setdefault(lookup, asyncio.Lock()):
             answer = self._answers.get(lookup) or await read()
+            # This run may still create what an empty response lacks.
             if answer:
                 self._answers[lookup] = answer
             return answer

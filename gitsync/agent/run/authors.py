@@ -28,6 +28,7 @@ async def add_authors(run: RunContext, plan: Plan, state: State, results: dict[K
     drifts = list(_list_drifts(run, plan, results))
     if not drifts:  # as in most runs
         return results
+    # A forged record could have the correlation id of a stranger's write, and show that write as gitsync's own.
     believed = (record for record in state.records.values() if not record.trust.is_refused)
     recorded = [record.writes.last for record in believed if record.writes.last]
     commits = {arm_id: write.revision for write in recorded for arm_id in list_ids(write)}

@@ -45,6 +45,7 @@ _SENT = ("level", "notes", "owners")
 
 def view_standing(run: RunContext, state: State, turns: Turns, first: Mapping[Key, Result]) -> LockView:
     """View the locks that stay, once the first turn has ended. What it could not lift stays too."""
+    # Records alone decide, with or without checks: a lock that git keeps holds for the plan and for the sync alike.
     standing = [*list_recorded_locks(state.records, without=turns.first)]
     for key, node in turns.first.items():
         if node.record is None:

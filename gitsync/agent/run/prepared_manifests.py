@@ -153,6 +153,7 @@ def check_rules_of_source(
 ) -> tuple[Problem, ...]:
     """Check the rules of gitsync.yaml and of Namespaces with all prepared resources of a source."""
     is_known = not any(problem.is_error for problem in manifests.problems)  # what cannot be read may be what is ruled
+    # A run of a part does not read everything that a rule may be about, so a rule without a match is not wrong there.
     is_complete = is_known and config.path == "." and not (config.only or config.target_namespaces)
     manifests = replace(_add_rules(manifests, settings), resources=tuple(entry.resource for entry in prepared))
     return tuple(check_rules(manifests, open_catalog(), today, is_complete=is_complete))

@@ -106,6 +106,7 @@ class _Partition:
         return key
 
     def join(self, key: Key, other: Key) -> None:
+        # The smallest key stands for its set, so the order of the joins does not matter and all workers agree.
         first, second = sorted((self.find(key), self.find(other)))
         self._above[second] = first
 
@@ -155,6 +156,7 @@ def _make_account(keys: Sequence[Key], by_key: Mapping[Key, ShardMember]) -> Acc
         Account((by_key[key].arm_id.subscription or "").casefold(), by_key[key].credential) for key in keys
     )
     known = {account: times for account, times in accounts.items() if account.subscription} or accounts
+    # Of equal counts the name decides: each worker makes this choice by itself, and all must make the same one.
     return min(known, key=lambda account: (-known[account], account))
 
 

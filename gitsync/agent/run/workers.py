@@ -184,8 +184,10 @@ class OtherShards:
             if self._clock.monotonic() - self._read_at >= _LOOK_AGAIN:
                 with suppress(GitsyncError):
                     self._state = await asyncio.to_thread(self._load)
+                # Also after a failed read, or every resource that waits would send the next request at once.
                 self._read_at = self._clock.monotonic()
         record = self._state.records.get(key)
+        # A record that is as it was pinned is of an earlier run, and shows nothing about this one.
         condition = record.condition if record and record != self._pinned.records.get(key) else None
         if (
             condition is None

@@ -7,11 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gitsync.desired.manifests.creation_mode import ADOPT_ONLY, ENTRA_GROUP, read_creation_mode
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy, PolicyDecision
 from gitsync.model.resource import Resource
-
-ENTRA_GROUP: Final = "entra.azure.com"
-ADOPT_ONLY: Final = "AdoptOnly"
 
 
 def decide_policy(
@@ -51,8 +49,7 @@ def _explain_skip(resource: Resource) -> str:
 
 def only_adopts(resource: Resource) -> bool:
     """Return whether a manifest only looks for an Entra ID object that somebody else manages."""
-    operator = resource.spec.get("operatorSpec") if resource.gvk.group == ENTRA_GROUP else None
-    return isinstance(operator, Mapping) and operator.get("creationMode") == ADOPT_ONLY
+    return resource.gvk.group == ENTRA_GROUP and bool(read_creation_mode(resource.spec) == ADOPT_ONLY)
 
 
 def _explain_keeping(resource: Resource) -> str:

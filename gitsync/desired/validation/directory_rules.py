@@ -6,13 +6,15 @@ https://learn.microsoft.com/entra/identity-platform/reply-url).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
-from gitsync.desired.catalog.type_words import quote_scalar
+from gitsync.desired.catalog.type_words import format_short_key, quote_scalar
+from gitsync.desired.manifests.creation_mode import ALWAYS_CREATE, ENTRA_GROUP, read_creation_mode
 from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
 from gitsync.desired.problems.finding import Finding
+from gitsync.desired.validation.relations import Member
 from gitsync.model.facts import Kind
 from gitsync.model.problem import Level
 from gitsync.model.resource import Resource
@@ -39,6 +41,43 @@ def check_directory_object(resource: Resource, kind: Kind) -> Iterator[Finding]:
     rule = _RULES.get(kind.gvk.kind)
     if rule is not None:
         yield from rule(resource.spec)
+
+
+def check_names_together(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
+    """Warn of manifests that may adopt the same object. Once each has an object of its own, they may share a name, and
+    what the records have is not known here.
+    """
+    first: dict[tuple[str, str], Member] = {}
+    for member in members:
+        spec = member.resource.spec
+        if member.key.group != ENTRA_GROUP or not member.is_written or read_creation_mode(spec) == ALWAYS_CREATE:
+            continue
+        field = _find_naming_field(member.key.kind, spec)
+        name = spec.get(field)
+        # An appId that is read from an application is not known yet.
+        if not isinstance(name, str):
+            continue
+        other = first.setdefault((member.key.kind, name.casefold()), member)
+        if other is not member:
+            yield member, _make_shared_name(field, name, other.resource)
+
+
+def _find_naming_field(kind: str, spec: Mapping[str, Any]) -> str:
+    """Find the field by which an object is looked up."""
+    return "appId" if kind == "ServicePrincipal" and "appId" in spec else "displayName"
+
+
+def _make_shared_name(field: str, name: str, other: Resource) -> Finding:
+    return Finding(
+        code="MayAdoptTheSame",
+        path=("spec", field),
+        message=f"{format_short_key(other.key)} ({other.source}) has the {field} {quote_scalar(name)} too: only one of "
+        "them can adopt or create that object.",
+        hint="Remove one of them, or write another name."
+        if field == "appId"
+        else f"Write another name, or set operatorSpec.creationMode to {ALWAYS_CREATE}.",
+        level=Level.WARNING,
+    )
 
 
 def _check_group(spec: Mapping[str, Any]) -> Iterator[Finding]:

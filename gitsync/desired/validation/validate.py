@@ -32,6 +32,7 @@ from gitsync.desired.validation.any_type_rules import (
 from gitsync.desired.validation.body_annotation import check_version_and_body
 from gitsync.desired.validation.constraints import check_constraints
 from gitsync.desired.validation.directory_links import check_links
+from gitsync.desired.validation.directory_rules import check_names_together
 from gitsync.desired.validation.export_destinations import check_destinations
 from gitsync.desired.validation.lock_order import check_lock_order
 from gitsync.desired.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
@@ -161,6 +162,7 @@ def validate_set(
         *check_any_owners(members, catalog),
         *check_credentials_together(members),
         *check_assignments_together(members),
+        *check_names_together(members),
     )
     for member, finding in findings:
         by_member[id(member)].append(finding)

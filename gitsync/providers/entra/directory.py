@@ -20,6 +20,7 @@ from typing import Any, Final
 from gitsync.desired.catalog.directory_relations import BODY_NAMES
 from gitsync.desired.catalog.own_kinds import ASSIGNMENT, CREDENTIAL
 from gitsync.desired.formats.name_list import name_first
+from gitsync.desired.manifests.creation_mode import ADOPT_ONLY, ALWAYS_CREATE, read_creation_mode
 from gitsync.errors import ArmError, ConfigError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.clock import Clock, format_rfc3339
@@ -54,8 +55,6 @@ _SKEW: Final = timedelta(minutes=5)  # between the clocks of Graph and of this m
 _INTERRUPTED_SINCE: Final = timedelta(days=1)
 """How old an object may be that counts as the one of an interrupted run."""
 
-_ADOPT_ONLY: Final = "AdoptOnly"
-_ALWAYS_CREATE: Final = "AlwaysCreate"
 _MOST_NAMED: Final = 10  # ids in the message of an error
 
 
@@ -113,10 +112,10 @@ class ObjectReader:
         access, known, kind = self._access, self._access.known, self._access.kind
         if known.object_id:
             shown = await self._read(known.object_id)
-            if isinstance(shown, Live) or not known.is_gone or self._mode != _ADOPT_ONLY:
+            if isinstance(shown, Live) or not known.is_gone or self._mode != ADOPT_ONLY:
                 return shown
         # A prune would delete the match of a search. One that may only be adopted is never deleted.
-        if (known.is_gone and self._mode != _ADOPT_ONLY) or not self._may_search():
+        if (known.is_gone and self._mode != ADOPT_ONLY) or not self._may_search():
             return self._make_absence()
         found = await self._search()
         tries, until = 0, access.clock.monotonic() + NEW
@@ -151,6 +150,7 @@ class ObjectReader:
                 self._access.note_gone()
             return read_absence(answer)
         found = read_object(kind, answer, request, object_id)
+        self._access.require_own(object_id)
         self._access.note_object(found)
         return await self._show(found)
 
@@ -175,11 +175,10 @@ class ObjectReader:
     @property
     def _mode(self) -> Any:
         """The creationMode of the manifest, None for the default."""
-        operator = self._access.resource.spec.get("operatorSpec")
-        return operator.get("creationMode") if isinstance(operator, Mapping) else None
+        return read_creation_mode(self._access.resource.spec)
 
     def _adopts(self) -> bool:
-        return bool(self._mode != _ALWAYS_CREATE)
+        return bool(self._mode != ALWAYS_CREATE)
 
     async def _search(self) -> GraphObject | None:
         """Search the object that the manifest means; None if there is none. Raises ArmError if there are several, or if
@@ -298,6 +297,9 @@ class ObjectWriter(ObjectReader):
         access, kind = self._access, self._access.kind
         if refusal := kind.refuse_create(body):
             raise self._make_refusal(refusal)
+        # The first search is the one that names the object: a principal's displayName is also that of others.
+        for search in kind.list_searches(body)[:1] if self._adopts() else ():
+            access.claim(search)
         request = make_create_request(kind, access.resource.arm_id, kind.make_create(body))
         sent_at = access.clock.now()
         try:

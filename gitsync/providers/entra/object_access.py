@@ -19,7 +19,7 @@ from gitsync.providers.arm.cloud import Cloud
 from gitsync.providers.arm.http.messages import Response
 from gitsync.providers.arm.http.retries import Retrier
 from gitsync.providers.arm.session import Pace, Session
-from gitsync.providers.entra.directory_kind import DirectoryKind, GraphObject
+from gitsync.providers.entra.directory_kind import DirectoryKind, GraphObject, ObjectSearch
 from gitsync.providers.entra.directory_kinds import KINDS
 from gitsync.providers.entra.graph_requests import GraphRequest
 from gitsync.providers.entra.recent_links import RecentLinks
@@ -50,6 +50,7 @@ class KnownObjects:
 
     def __init__(self) -> None:
         self._objects: dict[str, KnownObject] = {}
+        self._creators: dict[tuple[str, ObjectSearch], ArmId] = {}  # of objects that a search may not show yet
         self.deleted: set[str] = set()
 
     def find(self, arm_id: ArmId) -> KnownObject | None:
@@ -63,6 +64,11 @@ class KnownObjects:
     def has_new(self, now: float) -> bool:
         """Return whether the run has created an object that Graph may not show yet."""
         return any(known.is_created and now < known.new_until for known in self._objects.values())
+
+    def claim(self, collection: str, search: ObjectSearch, arm_id: ArmId) -> ArmId:
+        """Return the manifest that creates the object of a search in this run: the first that claims it."""
+        folded = ObjectSearch(search.member, search.value.casefold())
+        return self._creators.setdefault((collection, folded), arm_id)
 
     def find_other_owner(self, object_id: str, known: KnownObject) -> str:
         """Return the id of an object that the run already has as that of another manifest; "" if there is none."""
@@ -136,13 +142,25 @@ class ObjectAccess(NamedTuple):
     def require_own(self, object_id: str) -> None:
         """Raise ArmError if an object is that of another manifest, too: two would undo each other's changes."""
         if owner := self.all.find_other_owner(object_id, self.known):
-            raise ArmError(
-                f"The {self.kind.names.one} {object_id} already belongs to {owner}.",
-                code=self.kind.names.in_use,
-                resource_id=self.resource.arm_id,
-                at=format_rfc3339(self.clock.now()),
-                hint=self.kind.names.if_in_use,
-            )
+            raise self._make_in_use(f"The {self.kind.names.one} {object_id} already belongs to {owner}.")
+
+    def claim(self, search: ObjectSearch) -> None:
+        """Raise ArmError if another manifest of this run creates the object that a search means: at the same time, both
+        searches find nothing, and Microsoft Graph would create two.
+        """
+        creator = self.all.claim(self.kind.collection, search, self.resource.arm_id)
+        if creator != self.resource.arm_id:
+            what = f"the {self.kind.names.one} with the {search.member} {search.value!r}"
+            raise self._make_in_use(f"{creator} creates {what} in this run.")
+
+    def _make_in_use(self, message: str) -> ArmError:
+        return ArmError(
+            message,
+            code=self.kind.names.in_use,
+            resource_id=self.resource.arm_id,
+            at=format_rfc3339(self.clock.now()),
+            hint=self.kind.names.if_in_use,
+        )
 
     def note_gone(self) -> None:
         self.known.object_id, self.known.is_gone, self.known.is_created = "", True, False

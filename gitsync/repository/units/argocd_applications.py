@@ -380,6 +380,7 @@ def _list_file_parameters(source: ApplicationSource) -> Iterator[SetValue]:
         source.view.used.add(path)
         text = source.view.reader.tree.read([path])[path].decode("utf-8", "replace")
         name = read_text(source.document, (*where, index, "name"))
+        # The text of a file is taken as it is, so a backslash in it must not escape what follows.
         yield SetValue(path=name, text=text.replace("\\", "\\\\"), is_text=True)
 
 

@@ -293,6 +293,7 @@ def _is_built_by_another(
     """Return whether a unit, by its folder and the files that it selects there, builds the file of an object of another
     one, or the overlay that the object was built from.
     """
+    # Units of one folder and one selection build the same files, so one of them decides for all.
     return any(
         selects(other, file)
         for file in {inner.unit.file, inner.paths}
@@ -399,6 +400,7 @@ def _say_how_to_tell(source: SourceName | GitAddress) -> str:
 def _list_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
     """Report each unit of Flux that comes after itself."""
     for name in _list_entangled(units):
+        # A unit that only comes after a circle is not at fault.
         if name in _list_all_before(name, units):
             unit = units[name]
             yield Problem(

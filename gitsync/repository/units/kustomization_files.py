@@ -189,6 +189,7 @@ def find_inline_fault(content: bytes) -> int | None:
     root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
     for node in _list_scalars(root, set()):
         try:
+            # A text of one line is the path of a file, and no object.
             list(yaml.parse(node.value, Loader=yaml.CSafeLoader) if "\n" in node.value else ())
         except yaml.MarkedYAMLError as error:
             is_block = node.style in {"|", ">"}  # its text begins in the next line

@@ -199,6 +199,7 @@ def read_published(paths: Iterable[str], reader: KustomizationReader) -> tuple[M
             message = f"{first.path} and {other.path} are both the published chart {name}."
             hint = "Set `published: false` for one of them in gitsync.yaml."
             problems.append(ChartError(message, hint=hint, path=other.path).problem)
+    # Of two charts with one name, neither is used: which of them an object means is not known.
     return {name: found[0] for name, found in charts.items() if len(found) == 1}, problems
 
 

@@ -43,6 +43,14 @@ SERVER = """\
         name: logins
         key: admin
     """
+APPLICATION = """\
+    apiVersion: entra.azure.com/v1
+    kind: Application
+    metadata:
+      name: shop
+    spec:
+      displayName: Shop
+    """
 
 
 @pytest.fixture
@@ -170,6 +178,16 @@ def test_with_prune_the_deletes_are_requests(world):
         Action.DELETE,
         f"Removed from git. DELETE {SUBNET_ID}?api-version=2024-03-01.",
     )
+
+
+def test_the_requests_of_another_provider_are_not_those_of_azure_resource_manager(world):
+    """An application is created by a POST at a path that has no id yet."""
+    named, renamed = (APPLICATION.replace("Shop", name) for name in ("Shop", "Market"))
+    world.says(application=named).says(application=renamed, other=named.replace("name: shop", "name: new"))
+    report = rehearse(world)
+    assert [(r.action, r.condition.message) for r in report.results] == [(Action.CREATE, ""), (Action.UPDATE, "")]
+    (removed, *_) = rehearse(world.says(application=renamed), prune=True).results
+    assert (removed.action, removed.condition.message) == (Action.DELETE, "Removed from git.")
 
 
 def test_what_its_policy_keeps_is_forgotten(world):

@@ -269,6 +269,32 @@ async def test_two_manifests_do_not_share_a_group(rig):
     assert caught.value.code == "GroupInUse"
 
 
+async def test_two_manifests_that_are_created_at_once_do_not_make_two_groups(rig):
+    first, second = make_resource(), make_resource({**ADMINS, "displayName": "ADMINS"}, name="second")
+    for resource in (first, second):
+        assert isinstance(await rig.find(resource), Absence), "both searched before either was created"
+    await rig.put(first)
+    with pytest.raises(ArmError, match=f"{first.arm_id} creates the group with the displayName 'ADMINS'") as caught:
+        await rig.put(second)
+    assert (caught.value.code, len(rig.ids())) == ("GroupInUse", 1)
+
+
+async def test_groups_that_are_always_created_may_share_a_name(rig):
+    for name in ("first", "second"):
+        await rig.put(make_resource(name=name, mode="AlwaysCreate"))
+    assert len(rig.ids()) == 2
+
+
+async def test_records_of_two_manifests_with_one_group_are_both_refused(rig):
+    group_id = await rig.make()
+    both = [make_resource(name=name, given_id=group_id) for name in ("first", "second")]
+    readers = [rig.reader(resource) for resource in both]
+    for reader, resource in zip(readers, both, strict=True):
+        with pytest.raises(ArmError, match=f"The group {group_id} already belongs to") as caught:
+            await reader.find(resource.arm_id, "v1.0")
+        assert caught.value.code == "GroupInUse"
+
+
 async def test_a_manifest_that_was_renamed_keeps_its_group(rig):
     """Under its new name it adopts the group, and the prune of the old name must not delete it."""
     group_id = await rig.make()

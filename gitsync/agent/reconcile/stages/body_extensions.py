@@ -29,6 +29,7 @@ async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """
     if not run.registry.modifies(*attempt.rule_key):
         return attempt
+    # The responses of an earlier try are dropped: this run may have changed what they show.
     request, attempt = attempt.filled_request, attempt.with_observed(replace(attempt.observed, answers={}))
     if lookups := run.registry.lookups(attempt.as_subject()):
         answers = {lookup: await _look_up(attempt, lookup, run) for lookup in lookups}

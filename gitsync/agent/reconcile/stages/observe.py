@@ -140,6 +140,7 @@ def _has_new_owner(attempt: ApplyAttempt) -> bool:
     if writer is not None and writer.ending.exists:
         return False
     result = attempt.before.get(owner.key) if owner and owner.key else None
+    # Once this run has sent the resource itself, it may exist below its new owner, and must be read.
     return result is not None and result.action is Action.CREATE and attempt.write.sent is None
 
 
@@ -373,6 +374,7 @@ def _add_secrets(
     """Add the secrets that changed by their digests to the decision, and redact secret values."""
     before = attempt.remembered.applied if attempt.remembered else {}
     if has_digests:
+        # A digest is bound to the key of its manifest, so those of a moved record compare under its former key.
         sealed = seal_body(attempt.desired, attempt.apply.moved_from or attempt.key, digests)
         comparison = add_secret_changes(comparison, sealed, before)
     if attempt.provider is not Provider.ARM:  # it shows whether there is a password, and not which

@@ -72,6 +72,8 @@ def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:
 
 async def _may_have_created(attempt: ApplyAttempt, failure: ProviderError, run: Observing) -> bool:
     """Return whether this run may have created what Azure does not find: something that the resource depends on."""
+    # A run that created nothing here has nothing to wait for: what Azure does not find is missing for every further
+    # try.
     created = run.cache.has_created(result.arm_id for result in attempt.before.values() if result.arm_id)
     if not created or failure.code not in NOT_YET_THERE:
         return False

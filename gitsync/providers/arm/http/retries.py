@@ -158,6 +158,8 @@ class Retrier:
             try:
                 return await once(tries + 1)
             except TokenRefusedError:
+                # A token that is refused right after it was issued is not an old one, so a third would be refused as
+                # well.
                 if has_new_token:
                     raise
                 has_new_token = True  # the refused one is forgotten; this is not a failed attempt

@@ -247,6 +247,7 @@ def _list_headers(
 ) -> Iterator[tuple[str, str]]:
     """Yield the headers in the order in which git would read them: an included file replaces its include."""
     for key, value in settings:
+        # A line break in the value would add a header of its own.
         if _HEADER.fullmatch(key) and value.isprintable():
             yield key, value
         elif (

@@ -237,7 +237,7 @@ def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:
 
 def _read_date(repository: Repository, commit: str) -> int:
     """Find when a commit was made, in seconds since 1970."""
-    return int(repository.line("log", "-1", "--format=%ct", commit))
+    return int(repository.query("log", "-1", "--format=%ct", commit))
 
 
 # Whether others can see a commit: whether a branch of the remote has it.
@@ -303,6 +303,7 @@ _TIMEOUT = 10.0  # seconds
 _LONGEST_AUTHOR, _LONGEST_SUBJECT, _LONGEST_TEXT = 80, 200, 4000  # characters; the last is what is looked at
 _ADDRESS = re.compile(r"<?[^\s<>@]+@[^\s<>@]+\.[A-Za-z]{2,}>?")
 _FORMAT = "%x00%H%x00%P%x00%an%x00%s"
+# The settings of the person stay in force, so each option that they could change is stated.
 _LOG = (
     *("log", "--stdin", "-z", "--name-only", "--no-renames", "--no-relative", "--diff-filter=d", "--no-merges"),
     *("--root", "--no-show-signature", "--encoding=UTF-8", f"--format={_FORMAT}", f"--max-count={MOST_COMMITS}"),
@@ -353,6 +354,7 @@ def list_last_commits(
 def _read_log(repository: Repository, revision: str, path_sets: Collection[ManifestPaths]) -> Iterator[_LogEntry]:
     """Yield the commits, newest first. No text in git's output has a NUL in it."""
     paths = sorted({path for path_set in path_sets for path in path_set})
+    # The answer only names an author in a report, which is not worth the time of the run.
     limited = replace(repository, timeout=min(repository.timeout, _TIMEOUT))
     lines = "".join(f"{line}\n" for line in (revision, "--", *paths))
     words = limited.run(*_LOG, stdin=(lines.encode(),)).decode("utf-8", "replace").split("\0")

@@ -257,9 +257,11 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
     metadata = document.within("metadata")
     gvk, api_version = _parse_kind(document.text("apiVersion"), document.text("kind"))
     key = Key(gvk.group, gvk.kind, intern(metadata.text("namespace")), intern(metadata.text("name")))
+    # Each record has one path: a copy of a file must not stand for another resource.
     if make_record_path(key) != make_present_path(path):
         raise document.refusal("metadata", f"names {key}, whose file is {make_record_path(key)}")
     annotations = metadata.within("annotations", {})
+    # The seal covers the members below `gitsync` alone, so this one must agree with what is sealed.
     if metadata.count("generation") != own.count("generation"):
         raise own.refusal("generation", "does not match metadata")
     return Record(

@@ -91,6 +91,7 @@ async def open_requests(
         proxies={} if is_local else dict(connection.read_proxies(url)),
         # A challenge of another audience would take the token elsewhere.
         verify_challenge_resource=not is_local,
+        # `Retries` decides what is sent again, and a redirect would take the token to another host.
         retry_policy=AsyncRetryPolicy.no_retries(),
         redirect_policy=AsyncRedirectPolicy.no_redirects(),
         user_agent=f"gitsync/{__version__}",

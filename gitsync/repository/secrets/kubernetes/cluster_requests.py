@@ -85,6 +85,7 @@ class KubernetesRequests:
             address=Address(ObjectKind.SECRET, right.namespace, name),
             words=f"review whether the service account may {right}",
         )
+        # Read before the request, since each answer resets it.
         was_away = self._was_away
         answer = await self._answer(self._client.create(review), api_call)
         is_allowed = bool(answer.status and answer.status.allowed)

@@ -24,6 +24,7 @@ from gitsync.settings.files.whole_files import open_parent, replace_file
 _HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+(?: of .+)?)")
 _ASSIGNMENT = re.compile(r"(?:export )?([A-Za-z_][A-Za-z0-9_]*)=")
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]*")
+# A pipe in place of the file is not waited for.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER_MODE = 0o777  # as the umask allows: the file itself is private
 _LINE_END = re.compile(r"[\n\r\0\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -83,6 +84,7 @@ class DotenvSink:
             check_export(export)
             self._refuse_collisions(content, export)
             self._refuse_multiline(export)
+            # The exports are examined together: a later one must not take the variable of an earlier one.
             content.blocks[export.address] = Block(str(export.owner), _format_lines(export))
 
     def _refuse_multiline(self, export: Export) -> None:

@@ -71,6 +71,7 @@ class SopsSink:
         encrypted = await self._encrypt(manifest, file, file.parent)
         try:
             with lock_folder(file.parent):
+                # Another run may have written the file since it was read without the lock.
                 check_owner(export, await self.owner(export.address), f"{export.address} in {self._top}")
                 with open_parent(file, self._source) as folder:
                     replace_file(folder, file.name, encrypted, _FILE_MODE)
