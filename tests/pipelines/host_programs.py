@@ -8,68 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-import threading
-import traceback
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from socketserver import StreamRequestHandler, TCPServer
 from typing import Any
 
 from tests.pipelines.host_answers import KEPT, Call
-
-_PROGRAM = """\
-#!/bin/bash
-# An interpreter of Python takes 10 ms to start, and this takes 3.
-stdin=
-for argument; do
-  case $argument in -|*=@-) stdin=$(/bin/cat; printf .); stdin=${{stdin%.}}; break ;; esac
-done
-call={home}/call-$$
-{{ printf '%s\\0' {home} "$PWD" {name} "$stdin" $# "$@"; /usr/bin/env -0; }} > "$call"
-exec 3<>/dev/tcp/127.0.0.1/{port}
-printf '%s\\n' "$call" >&3
-IFS= read -rd '' code <&3
-IFS= read -rd '' complaint <&3
-/bin/cat <&3
-printf %s "$complaint" >&2
-exit "$code"
-"""
-
-
-class _Handler(StreamRequestHandler):
-    """Answers for a program in the process of the tests. The program names a file with its call: texts that each end
-    with a NUL. The answer is the exit code and what goes to stderr, which end so too, and then what goes to stdout.
-    """
-
-    def handle(self) -> None:
-        file = Path(os.fsdecode(self.rfile.readline().rstrip(b"\n")))
-        home, cwd, name, stdin, count, *more = os.fsdecode(file.read_bytes()).split("\0")[:-1]
-        file.unlink()
-        arguments, variables = more[: int(count)], dict(text.split("=", 1) for text in more[int(count) :])
-        code, out, err = 0, "", ""
-        try:
-            out = Call(Path(home), Path(cwd), name, arguments, stdin, variables).answer()
-        except SystemExit as refusal:
-            code, err = 1, f"{refusal}\n"
-        except Exception as error:  # noqa: BLE001 - as an interpreter ends
-            code, err = 1, f"{error!r}\n{traceback.format_exc()}"  # gitsync shows the first line
-        self.wfile.write(os.fsencode(f"{code}\0{err}\0{out}"))
-
-
-class _Server(TCPServer):
-    request_queue_size = 128
-    """Calls that may wait on a busy machine: the kernel resets those beyond."""
-
-
-@cache
-def _serve() -> int:
-    """Answer one call after the other, as long as this process runs; the port."""
-    server = _Server(("127.0.0.1", 0), _Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server.server_address[1]
-
+from tests.support.answered_programs import ProgramCall, write_program
 
 TOKEN = "t0ken-of-the-job-which-is-long"
 GITHUB = {
@@ -158,13 +102,15 @@ class Host:
         return [Called(*json.loads(line)) for line in log.read_text().splitlines()] if log.exists() else []
 
 
+def _answer(call: ProgramCall) -> str:
+    return Call(call.file.parent, call.cwd, call.file.name, call.arguments, call.stdin, call.variables).answer()
+
+
 def make_host(home: Path, *programs: str) -> Host:
     """Install programs in a folder."""
     home.mkdir()
     for name in programs:
-        program = home / name
-        program.write_text(_PROGRAM.format(port=_serve(), home=shlex.quote(str(home)), name=name))
-        program.chmod(0o755)
+        write_program(home / name, _answer)
     for name in KEPT:
         (home / f"{name}.json").write_text("[]")
     return Host(home)
