@@ -95,7 +95,7 @@ UNBUILDABLE = {
     "missing": ("resources: [../nowhere]\n", "neither a file nor a kustomization", 1),
     "unparsed": ("resources: [", "not valid YAML", 1),
 }
-"""Kustomizations by their folders, what is said of each, and at which line."""
+"""Kustomizations by their folders, the message about each, and its line."""
 
 
 @pytest.mark.parametrize("ref", [None, "main"])

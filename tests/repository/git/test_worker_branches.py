@@ -332,7 +332,7 @@ STRAYS = [
     ("42/8", NO_BASE, {"inventory.yaml": "schema: 0\n"}, "schema"),
 ]
 """Branches of one commit as anybody who may push can make them: their names among those of workers, their messages and
-files, and what is said of each.
+files, and the reason that is given for each.
 """
 
 
