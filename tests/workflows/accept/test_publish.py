@@ -119,7 +119,7 @@ BY_SOMEBODY = [
     (r"^(parent .*)", r"\1\nparent {empty}", "a merge"),
     (r"^parent .*\n", "", "without a parent"),
 ]
-"""What somebody replaces in a commit of ours, letter by letter the same elsewhere: a pattern, and what is there then."""
+"""What somebody replaces in a commit of gitsync, letter by letter the same elsewhere: a pattern, and what is there then."""
 
 
 def test_whatever_somebody_made_of_our_commit_is_theirs(repository):

@@ -177,7 +177,7 @@ def test_a_merged_request_is_not_an_answer_to_new_drift(opened):
 
 @pytest.mark.parametrize("amends", [False, True])
 def test_a_commit_of_somebody_stays(opened, amends):
-    """test_publish.py has all that somebody can make of a commit of ours."""
+    """test_publish.py has all that somebody can make of a commit of gitsync."""
     run, published = opened
     run.repository.git("fetch", "--quiet", "origin", published.branch)
     run.repository.git("checkout", "--quiet", "FETCH_HEAD")
