@@ -51,6 +51,7 @@ SPARED = [
     (["eval", "--help-all"], 0, HELP, "the same for another command"),
     (["__complete", "zsh", "describe", "core"], 0, HELP, "it reads the names of the last run"),
     (["validate"], 1, OFFLINE, "it reads files"),
+    (["render", "../dirty"], 1, OFFLINE, "it shows requests"),
     (["sync", "--max-deletes", "many"], 2, OFFLINE, "a setting is wrong"),
     (["sync", "--path", "absent"], 2, WITHOUT_AZURE, "the manifests are not there"),
     (["sync"], 2, WITHOUT_AZURE, "there is no subscription"),

@@ -240,9 +240,10 @@ def test_a_status_that_two_sources_have_is_refused(synced, out):
     assert not out.exists()
 
 
-def test_a_pipe_is_refused_and_not_waited_for(synced, out, tmp_path):
+def test_a_folder_without_reports_is_refused_and_a_pipe_not_waited_for(synced, out, tmp_path):
     found = tmp_path / "found"
     found.mkdir()
+    assert f"--with {found} has no JSON file." in make(out, "--with", str(found), folder=synced).err
     os.mkfifo(found / "audit.json")
     done = make(out, "--with", str(found), folder=synced)
     assert done.code == 2
