@@ -268,10 +268,7 @@ async def _evaluate_all(case: Case, claims: Sequence[PolicyClaim], rules: Rules,
 
 
 def build_case(change: PlannedChange, new_groups: set[IdKey]) -> Case | CheckFinding:
-    """Build the request about a change, without what is secret or unknown; or return why there is none.
-
-    A group of `new_groups` does not exist yet, so the request goes to its subscription.
-    """
+    """Build the request about a change, without what is secret or unknown; or return why there is none."""
     parent, _, name = change.arm_id.rstrip("/").rpartition("/")
     if change.doubt or "<" in parent:
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, change.id_gap)
@@ -279,6 +276,7 @@ def build_case(change: PlannedChange, new_groups: set[IdKey]) -> Case | CheckFin
     if scope == "/":
         return _find(CheckVerdict.NOT_CHECKED, NOT_EVALUATED, "Azure evaluates policies in a subscription only.")
     owner = _find_owner(change)
+    # A group of the plan does not exist yet, so the request goes to its subscription.
     if scope.key in new_groups:
         scope, owner = ArmId("/".join(scope.split("/")[:3])), owner or scope
     body = change.body or {}

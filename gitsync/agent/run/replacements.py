@@ -286,9 +286,8 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
 
 
 def _make_begun(record: Record, now: str) -> Condition:
-    """Make the condition that reports the replacement if the run is killed. Azure's own refusal of a field stays: the
-    next run finds the field by it if the resource still exists.
-    """
+    """Make the condition that reports the replacement if the run is killed."""
+    # Azure's own refusal of a field stays: the next run finds the field by it if the resource still exists.
     if record.condition is not None and record.condition.reason == REFUSED:
         return record.condition
     return replace(REPLACEMENT_BEGUN, generation=record.spec.generation, time=now)

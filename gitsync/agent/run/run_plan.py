@@ -251,10 +251,9 @@ def _collect_unproven(config: Config, connections: Connections, removed: Mapping
 
 
 def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
-    """Return whether a recorded resource is deleted by itself, although its parent is deleted too. Azure cannot delete
-    some; and the users of a server go with it, whatever they own.
-    """
+    """Return whether a recorded resource is deleted by itself, although its parent is deleted too."""
     kind = catalog.kind_of_record(record)
+    # Azure cannot delete some resources; and the users of a server go with it, whatever they own.
     return _can_delete(catalog, record) and (kind is None or kind.provider is Provider.ARM)
 
 

@@ -70,9 +70,10 @@ async def _stop_refused(attempt: ApplyAttempt, failure: ProviderError, run: Acti
 
 
 def _build_patch(attempt: ApplyAttempt) -> Mapping[str, Any]:
-    """Return what a PATCH changes. Extensions do not see it: they take complete bodies only."""
+    """Return what a PATCH changes."""
     live = attempt.observed.live.body if attempt.observed.live else {}
     before = attempt.remembered.applied if attempt.remembered else {}
+    # Extensions do not see a PATCH: they take complete bodies only.
     return build_merge_patch(keep_live_paths(attempt.filled_request.body, live, attempt.ignored), live, before)
 
 

@@ -101,10 +101,9 @@ def record_outside(attempt: ApplyAttempt, digests: Digests, use: OutsideUse) -> 
 
 
 def _is_put(attempt: ApplyAttempt) -> bool:
-    """Return whether a PUT was sent, which resets what it leaves out; a PATCH does not. A run that was killed may have
-    sent it: then the resource is as its record expected it.
-    """
+    """Return whether a PUT was sent, which resets what it leaves out; a PATCH does not."""
     done, record = attempt.write.done, attempt.record
+    # A run that was killed may have sent a PUT: then the resource is as its record expected it.
     if done is Action.NONE and record is not None and record.claim is Claim.EXPECTED:
         return not attempt.decision.reported.differences
     return done is Action.CREATE or (done is Action.UPDATE and not attempt.is_patched)

@@ -189,10 +189,8 @@ async def has_resource(attempt: ApplyAttempt | PruneAttempt, record: Record, kin
 
 
 async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
-    """Stop a resource that waits for another one.
-
-    If gitsync owns the resource already, its dependencies must only exist; otherwise they must be Ready.
-    """
+    """Stop a resource that waits for another one."""
+    # If gitsync owns the resource already, its dependencies must only exist; otherwise they must be Ready.
     is_ours = attempt.record is not None and attempt.record.claim.is_ours
     for result in (attempt.before[key] for key in attempt.prepared.relations.depends_on if key in attempt.before):
         # The other manifest writes this very resource, so it must have done that, not only exist.
@@ -303,21 +301,21 @@ def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
 
 
 async def lacks_owner(attempt: ApplyAttempt, run: Observing) -> bool:
-    """Return whether the owner is elsewhere, and does not exist in Azure. An owner that cannot be read may exist."""
+    """Return whether the owner is elsewhere, and does not exist in Azure."""
     address = _find_owner(attempt, run.catalog) if is_owner_elsewhere(attempt) else None
     if address is None:
         return False
     try:
         return await run.reader(attempt).get(*address) is None
+    # An owner that cannot be read may exist.
     except ProviderError:
         return False
 
 
 def stop_without_owner(attempt: ApplyAttempt, condition: Condition) -> ApplyAttempt:
-    """Stop an attempt whose owner is missing in Azure. If that is elsewhere, only a later run may find it, and a unit
-    may wait for it without failing.
-    """
+    """Stop an attempt whose owner is missing in Azure."""
     unit, kind = attempt.prepared.resource.unit, StopKind.WAITS
+    # Only a later run may find an owner that is elsewhere, and a unit may wait for it without failing.
     if is_owner_elsewhere(attempt):
         is_tolerated = unit is not None and unit.options.waits_for_owners
         kind = StopKind.TOLERATED_NOW if is_tolerated else StopKind.NEXT_RUN

@@ -141,11 +141,12 @@ def _only_follows(result: Result, key: Key) -> bool:
 
 async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Read the resource again, and wait for its operation. One that no longer exists is done, and one that Azure cannot
-    delete is kept. A plan reads for a review, or if what it shows depends on it.
+    delete is kept.
     """
     record, kind, writes = attempt.record, attempt.known_kind, run.rules.writes
     has_no_delete = (kind is not None and not kind.can_delete) or has_refused_delete(record.condition)
     is_kept = has_no_delete and attempt.prune.within is None
+    # A plan reads for a review, or if what it shows depends on it.
     if not (writes or run.rules.approval.is_reviewed or is_kept):
         return attempt
     attempt = attempt.with_observed(replace(attempt.observed, writes_before=run.cache.count_writes_near(record.arm_id)))

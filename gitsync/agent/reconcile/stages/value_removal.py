@@ -87,10 +87,9 @@ def _is_map(path: JsonPath, attempt: ApplyAttempt) -> bool:
 
 
 def _choose_demands(kept: tuple[KeptValue, ...], attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
-    """Choose the removals that one write can demand and that none has: tags take a PATCH, all else a PUT. Fields have a
-    write of their own, since a type may refuse a null for one that always has a value.
-    """
+    """Choose the removals that one write can demand and that none has: tags take a PATCH, all else a PUT."""
     new = [value for value in kept if value.can_be_demanded and value.path not in attempt.write.demanded]
+    # Fields have a write of their own, since a type may refuse a null for one that always has a value.
     entries = [value for value in new if not _is_field(value, attempt)]
     return tuple(value for value in entries if not value.is_tag) or tuple(entries) or tuple(new)
 
