@@ -246,12 +246,13 @@ class PostgresqlUsers:
         return await translate(lambda: self._connection.fetch(query, *arguments), self._connector.explain)
 
     async def _send(self, *statements: str) -> None:
-        """Send statements in one transaction. Only the last answer decides, so only that may be missed."""
+        """Send statements in one transaction."""
         *first, last = statements if len(statements) == 1 else ("BEGIN", *statements, "COMMIT")
 
         async def send() -> None:
             for statement in first:
                 await self._connection.execute(statement)
+            # Only the last answer decides, so only that may be missed.
             self.is_unsure = True
             await self._connection.execute(last)
             self.is_unsure = False

@@ -51,11 +51,9 @@ _DENIED = re.compile(r"perform action '(?P<action>[^']+)' over scope '(?P<scope>
 
 
 def refuses_token(answer: Response) -> bool:
-    """Return whether Azure rejected the token itself: it expired early, or was revoked (RFC 6750 §3.1).
-
-    A challenge for more claims is not one of these, whatever its code: the policy has answered it, and a third try
-    would be refused as well.
-    """
+    """Return whether Azure rejected the token itself: it expired early, or was revoked (RFC 6750 §3.1)."""
+    # A challenge for more claims does not reject the token, whatever its code: the policy has answered it, and a third
+    # try would be refused as well.
     if answer.status != 401 or read_claims_challenge(answer.headers):
         return False
     challenge = answer.headers.get("www-authenticate", "")

@@ -261,11 +261,12 @@ class Retrier:
         self._raise_for(answer, request, sent_at)
 
     def _make_deadline_error(self, request: ArmRequest, session: Session, *, may_be_done: bool) -> ArmError:
-        """Make the error of a deadline. The outcome of an interrupted write is unknown."""
+        """Make the error of a deadline."""
         doing = f"to {'send' if request.is_write else 'read'} {request.resource_id}"
         message, fields = _format_deadline_message(doing, session), self._list_deadline_fields(request, session)
         if not may_be_done:
             return DeadlineError(message, **fields)
+        # The outcome of an interrupted write is unknown.
         return TransportError(message, was_sent=True, outcome_unknown=True, **fields)
 
     def _list_deadline_fields(self, request: ArmRequest | None, session: Session) -> dict[str, Any]:
@@ -315,10 +316,8 @@ async def make_first_contact(send: Callable[[], Awaitable[T]], doing: str, retri
 
 
 def _log_request(request: ArmRequest, answer: Response | None, attempt: int, seconds: float) -> None:
-    """Log a request at its end, with the time that it took; `answer` is None if there was none.
-
-    Neither bodies nor the query are logged: a query may be signed.
-    """
+    """Log a request at its end, with the time that it took; `answer` is None if there was none."""
+    # Neither bodies nor the query are logged: a query may be signed.
     logger.debug(  # bind() costs more than a line that is not written
         "Request to Azure",
         method=request.method,
