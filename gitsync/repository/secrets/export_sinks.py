@@ -129,12 +129,10 @@ class ExportSinks:
         earlier: Collection[Leftover] = (),
         in_time: InTime = nullcontext,
     ) -> Collected:
-        """Remove the exports of forgotten resources, and what was left over `earlier`. See `remove_forgotten`.
-
-        An object that a manifest exports again stays: an export takes it over.
-        """
+        """Remove the exports of forgotten resources, and what was left over `earlier`. See `remove_forgotten`."""
         # A sink that was taken out of the settings keeps what it has, but the status never keeps what is gone.
         sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
+        # An object that a manifest exports again stays: an export takes it over.
         wanted = [leftover for leftover in earlier if self._claims.get(leftover.address) != leftover.owner.key]
         return await remove_forgotten(sinks, forgotten, wanted, in_time)
 
@@ -308,9 +306,8 @@ async def _iterate_objects(
 
 
 async def _find_owner_in_source(source: SecretSource, address: Address, keys: Collection[str]) -> str | None:
-    """As `Sink.owner`. In a source without notes of owners the exported keys are looked up: the environment has only
-    keys, not objects.
-    """
+    """As `Sink.owner`."""
     if isinstance(source, KnowsOwners):
         return await source.owner(address)
+    # In a source without notes of owners the exported keys are looked up: the environment has only keys, not objects.
     return None if await source.read(address, tuple(sorted(keys))) is None else ""

@@ -177,8 +177,6 @@ async def look_up_credentials(
 async def _look_up_credential(credential: CredentialName, lookup: Lookup) -> CredentialLookup:
     """Look for the whole Secret, or for its keys: the environment has no whole objects; the subscription shows that it
     has this one.
-
-    Keys of one Secret may come from several sources, so that a secret can be stored apart from the ids.
     """
     address = Address(ObjectKind.SECRET, *credential)
     try:
@@ -188,6 +186,7 @@ async def _look_up_credential(credential: CredentialName, lookup: Lookup) -> Cre
             # A source with whole objects may have the Secret without this key, which is a mistake to report.
             state = await lookup.request(address, None)
         if state.exists:
+            # Keys of one Secret may come from several sources, so that a secret can be stored apart from the ids.
             state = await lookup.request_each(address, KEYS)
     except SecretStoreError as error:
         return Unknown(error.message, error.hint)

@@ -154,10 +154,10 @@ def _read_header(fields: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _is_misnamed(fields: Mapping[str, Any]) -> bool:
-    """Return whether an object is of another tool. One with a field that has files for kustomize, or with a header like
-    kustomize's, is a kustomization with a mistake.
-    """
+    """Return whether an object is of another tool."""
     group, kind = _read_header(fields)
+    # An object with a field that has files for kustomize, or with a header like kustomize's, is a kustomization with a
+    # mistake.
     if not kind or not BASES.isdisjoint(fields) or group == _GROUP or suggest(group, [_GROUP]):
         return False
     return group == _GROUP_OF_FLUX or (kind not in _KINDS and not suggest(kind, _KINDS))

@@ -167,9 +167,8 @@ class Controller:
         return error.make_problem(document, code=self.invalid, hint=_FIX)
 
     def explain_hidden(self, problem: Problem) -> Problem:
-        """Make the problem of a file that does not parse, and may have objects. What a template stands for is not known
-        here, and not used.
-        """
+        """Make the problem of a file that does not parse, and may have objects."""
+        # What a template stands for is not known here, and not used.
         if problem.code == TEMPLATE and not problem.is_error:
             return replace(problem, level=Level.NOTE)
         return Problem(

@@ -196,12 +196,13 @@ def _make_problems(
 
 def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
     """Return whether a declared unit may declare further ones: all that its cluster has are held then, except those
-    that are built. One without any file may have lost them by a slip in its path.
+    that are built.
     """
     # A folder of the source declares only itself.
     if not unit.is_declared:
         return False
     try:
+        # A unit without any file may have lost them by a slip in its path.
         return not paths or may_declare(tree.read(paths).values())
     except SourceError:
         return True

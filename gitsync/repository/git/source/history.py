@@ -250,8 +250,7 @@ _FETCHED = "refs/gitsync/heads/"
 def is_published(repository: Repository, commit: str, remote: Remote, status_branch: str) -> bool | None:
     """Return whether a branch of the remote has a commit; None if that cannot be known.
 
-    The last fetch is checked first, and the remote only if the fetch does not have the commit. The status branch has
-    nothing but status.
+    The last fetch is checked first, and the remote only if the fetch does not have the commit.
     """
     try:
         if _has_ref_with(repository, "refs/remotes/", commit):
@@ -259,6 +258,7 @@ def is_published(repository: Repository, commit: str, remote: Remote, status_bra
         clone = open_clone(remote)
         try:
             heads = list_advertised(clone, f"{_HEADS}*")
+            # The status branch has nothing but status.
             heads = {name: tip for name, tip in heads.items() if name != f"{_HEADS}{status_branch}"}
             tips = set(heads.values())  # as far as the branches are here
             if commit in tips or any(_is_ancestor(repository, commit, tip) for tip in tips):

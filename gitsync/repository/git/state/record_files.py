@@ -164,10 +164,11 @@ def _is_claimed(record: Record) -> bool:
 
 
 def _build_annotations(record: Record) -> Mapping[str, str]:
-    """Build ASO's annotations, sorted. The agent stands for the namespace of the operator."""
+    """Build ASO's annotations, sorted."""
     generation = record.spec.reconciled_generation
     texts = {
         RECONCILED: str(generation) if generation else "",
+        # The agent stands for the namespace of the operator.
         OPERATOR: record.access.operator,
         RESOURCE_ID: record.arm_id if _is_claimed(record) else "",
     }
