@@ -29,6 +29,7 @@ def find_remembered(record: Record | None, api_version: str, ignored: Paths = ()
     """
     if record is None or record.spec.applied is None or not record.claim.is_ours:
         return None
+    # Another api-version returns other members, so the answer to the old one is not a baseline for this one.
     is_same_version = record.arm_api_version == api_version
     baseline, outside = (record.spec.baseline, record.spec.outside) if is_same_version else (None, None)
     undone = frozenset(record.writes.failure.paths if record.writes.failure else ())
@@ -57,6 +58,7 @@ def decide_present(
     `ignored` are paths of the live body to ignore; `desired` and `remembered` are without them already.
     """
     comparison = compare(desired, remove_paths(live.body, ignored), remembered, hints)
+    # Nothing on record shows that gitsync may write this resource, whatever differs.
     if comparison.verdict is Verdict.ADOPT and not write_rules.adopts:
         return comparison, Action.NONE
     # A failed operation may have stored the body without applying it, so an equal body is not enough.
@@ -70,6 +72,7 @@ def decide_unreadable(desired: Mapping[str, Any], remembered: Remembered | None)
     """Decide about a resource that exists, of a kind that supports HEAD only: write it if git changed."""
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT), Action.NONE
+    # HEAD shows no body, so only a change in git can be noticed, never one in Azure.
     if remembered.applied == desired:
         return Comparison(verdict=Verdict.IN_SYNC), Action.NONE
     return Comparison(verdict=Verdict.PENDING), Action.UPDATE
@@ -87,6 +90,7 @@ def recognize_failure(
     verdict, failure = comparison.verdict, record.writes.failure
     # A write ended well once: without one, nothing can have drifted since.
     has_settled = record.spec.baseline is not None
+    # A failed state without a difference and with a failure on record is that failure, and not a change in Azure.
     is_moved = has_settled and (failure is None or bool(comparison.differences))
     if verdict is Verdict.MISSING and failure and failure.kind == Action.CREATE and not has_settled:
         verdict = Verdict.CREATE  # it never existed, so it was not deleted outside git
@@ -106,6 +110,7 @@ def decide_claim(record: Record | None, *, sent: bool, existed: bool, differed: 
     """
     if record is not None and record.claim.is_ours:
         return record.claim
+    # Only what was absent and then sent is a create: an adopted resource must not count as one when it is deleted.
     if sent and not existed:
         return Claim.CREATED
     expected = record is not None and record.claim is Claim.EXPECTED

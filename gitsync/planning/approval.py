@@ -44,6 +44,7 @@ def list_runtime_values(request: Request, *, is_id_sure: bool = True) -> tuple[s
 def digest_desired(request: Request, body: Mapping[str, Any], later: tuple[str, ...]) -> str:
     """Digest the desired state: ARM id, api-version and a sealed body (see `remove_runtime_values`)."""
     leaves = {format_pointer(path): value for path, value in _iterate_leaves(body, ())}
+    # The plan has a placeholder in such an id, which would make its digest differ from that of every run.
     arm_id = "" if ID in later else request.arm_id.key
     return _digest([arm_id, request.api_version, leaves])
 
@@ -101,6 +102,8 @@ def find_objection(
     if reviewed is None:
         return make_warning(NOT_REVIEWED, "The reviewed plan does not contain this resource, so it is not written.")
     writes = reviewed.action is not Action.NONE
+    # Digests by two keys differ even if the secrets are equal, so nothing shows that the reviewed secret is still the
+    # same.
     if writes and reviewed.secrets and (not review.digest_key or review.digest_key != digest_key):
         return make_warning(SECRETS_NOT_REVIEWED, *_explain_keys(review.digest_key, digest_key))
     change = next(_list_changes(reviewed, current, quiet=quiet), "")
@@ -117,6 +120,7 @@ def _list_changes(reviewed: Reviewed, current: Reviewed, *, quiet: bool) -> Iter
         yield "The desired state differs from the reviewed one: a referenced value or a setting changed."
     if reviewed.live != current.live:
         yield f"{_CHANGES[bool(reviewed.live), bool(current.live)]} after the plan was reviewed."
+    # The digest has only the leaves that git sets or set last. The ETag shows a change of anything else.
     if quiet and reviewed.etag and current.etag and reviewed.etag != current.etag:
         yield f"It changed in Azure after the plan was reviewed: its ETag is {current.etag}, not {reviewed.etag}."
     if Action.NONE is not reviewed.action is not current.action:

@@ -49,6 +49,7 @@ def _locate(result: Result, resource: Resource, catalog: Catalog) -> Result:
     if kind is None:
         return result
     parts = [part for difference in result.differences for part in (difference, *split_lists(difference))]
+    # Only an entry that git lacks is named by its live value: any other has an index in the manifest.
     live = {part.path: part.live for part in parts if part.desired is None}
     outside = [part for change in result.comparison.outside for part in _split_outside(change)]
     live |= {part.path: part.live if part.desired is None else part.desired for part in outside}
@@ -81,6 +82,7 @@ def name_entry(kind: Kind, path: JsonPath, live: Any, resource: Resource) -> str
     """
     last = path[-1]
     if isinstance(last, int):
+        # An index of Azure's list would point a reader to another entry of the manifest.
         entry = next((Entry(name, key) for name in KEY_FIELDS if (key := find_key(live, name))), None)
         field = find_field(kind, path[:-1], resource) if entry else None
         return format_field((*field, entry)) if field and entry else ""

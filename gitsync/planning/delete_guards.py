@@ -139,6 +139,7 @@ def decide_deletes(
     prunes: Mapping[Key, Prune], evidence: Evidence, moment: Moment, guards: Iterable[Guard] | None = None
 ) -> dict[Key, Prune]:
     """Return the prunes with their fate, as the guards of a moment decide it."""
+    # One spread for all guards of the moment: several reasons for one resource must not carry on several times.
     spread = Spread(prunes, evidence.is_needed, evidence.may_exist)
     for guard in GUARDS if guards is None else guards:
         if guard.moment is not moment:
@@ -159,6 +160,7 @@ def explain_kept(prune: Prune, evidence: Evidence, moment: Moment) -> str:
 
 
 def _evaluate(guard: Guard, prune: Prune, evidence: Evidence) -> str:
+    # To forget a record deletes nothing in Azure, so only guards that are about the record itself apply.
     if prune.detaches and not guard.keeps_records:
         return ""
     if guard.released and evidence.find_removed(prune).removal.is_released:
@@ -227,6 +229,7 @@ def _explain_other_files(prune: Prune, evidence: Evidence) -> str:
             f"Held: {declaring.resource.source} declares {declaring.key}, and this run reads {beside.file} alone. "
             "Sync that file, or their folder."
         )
+    # The other files hide a manifest in the same ways as those of the run, so their folder counts as its last unit.
     elsewhere = RemovedResource(removed.record, Removal(units=(beside.folder,)))
     seen = Evidence(removed={prune.key: elsewhere}, source=beside.source)
     return next(filter(None, (guard.explain(prune, seen) for guard in _HIDDEN)), "")

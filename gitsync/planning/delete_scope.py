@@ -54,6 +54,7 @@ class Spread:
             above = (path for path in prune.record.arm_id.lineage if path != own_id)
             parents = [key for path in above for key in self._deletes.get(path, ())]
             waiting += self._keep_all(parents, f"{prune.record.arm_id} is below it and must stay in Azure.")
+            # A lock that stays makes Azure refuse the deletes below it, so a plan does not promise them.
             if is_lock(prune.record.arm_id):
                 lock = make_recorded_lock(prune.key, prune.record)
                 locked = [key for keys in self._deletes.values() for key in keys if self._is_locked(key, lock)]
@@ -63,6 +64,7 @@ class Spread:
                     why = f"It stays in Azure, and its record is kept as long as that of {parents[0]}."
                     self.kept_because[prune.key] = why
                 continue
+            # A group that stays for its own sake needs nothing that is in it, so its content may go.
             is_container = prune.record.arm_id.is_group and not self._is_needed(prune)
             near = self._deletes if is_container else self._content
             waiting += self._keep_all(near[own_id], f"Held with {prune.key}, which stays in Azure.")
@@ -119,6 +121,7 @@ def list_deleted_groups(prunes: Mapping[Key, Prune], staying: Collection[Key] = 
 
     deletes = (prune for prune in prunes.values() if not (prune.detaches or prune.within) and goes(prune.key))
     groups = (prune for prune in deletes if prune.record.arm_id.is_group)
+    # A group keeps existing as long as any of its content stays, so its list would be a wasted request.
     return [group for group in groups if all(goes(key) for key in _list_content(group, prunes))]
 
 
@@ -150,6 +153,7 @@ def absorb_content(prunes: Mapping[Key, Prune], listings: Mapping[Key, Sequence[
         group = planned[key]
         content = _list_content(group, planned)
         own_ids = [planned[member].record.arm_id for member in content]
+        # Such a group stays, so its content needs deletes of its own.
         if group.kept_because or describe_strangers(GroupContent(listed_ids, own_ids)):
             continue
         earlier = _list_earlier(group, content, listed_ids, planned)
@@ -193,6 +197,7 @@ def _list_earlier(
     """
     missing = {record.key for record in list_unlisted((prunes[key].record for key in content), listed_ids)}
     waiting = [key for key in content if key in missing and prunes[key].within is None]
+    # What the group waits for cannot itself wait for the group.
     waiting += [key for key in group.depends_on if key not in content]
     earlier: set[Key] = set()
     while waiting:

@@ -48,6 +48,7 @@ def group_by_owner(plan: Plan, may_embed: Callable[[Key], bool]) -> dict[Key, li
     if unnamed:
         owners = {apply.prepared.arm_id.key: key for key, apply in plan.applies.items() if apply.prepared.arm_id}
         for arm_id, node in unnamed:
+            # A manifest that names its owner by ARM id has no owner key, and its parent's PUT contains it anyway.
             named = next((owners[path] for path in arm_id.lineage if path != arm_id.key and path in owners), None)
             if named is not None and may_embed(named):
                 groups.setdefault(named, []).append(node)
@@ -76,8 +77,11 @@ def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | No
         and apply.hold is None
         and record.agent in {"", agent}
         and record.claim.is_ours
+        # The parent's credential would send the child's change, which its own may not allow.
         and prepared.credential == parent.credential
+        # After an interrupted write, Azure may be between two states of the child.
         and record.writes.operation is None
+        # A paused resource must not be written by way of its parent.
         and not (record.writes.streak and record.writes.streak.paused)
         and prepared.arm_id is not None
         and record.arm_id.is_same(prepared.arm_id)

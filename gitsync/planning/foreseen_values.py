@@ -78,4 +78,5 @@ def _mark_member(
     marked = unknown.changed if known is None else _mark(known, rest, requested.get(step), unknown, (*above, step))
     if rest or above in _INDEPENDENT:
         return {**document, key: marked}
+    # What git requests in the same object stays as requested. The rest is Azure's, and may follow the change.
     return {name: value if name in requested else unknown.beside for name, value in document.items()} | {key: marked}

@@ -112,6 +112,7 @@ def index_source(
     declared = tuple({(entry.key, entry.resource.source): entry for entry in (*declared, *around.others)}.values())
     problems, unread = tuple(problems), around.unread
     counts = Counter(entry.key for entry in declared)
+    # A valid manifest whose id is not known yet stands for the resource on record, and for no other.
     recorded = {key for key, record in records.items() if record.arm_id}
     unknown = [entry for entry in declared if not (entry.is_valid and (entry.arm_id or entry.key in recorded))]
     return SourceIndex(
@@ -164,6 +165,7 @@ def _sort_problems(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 def _make_rejections(unread: Iterable[UnreadDocument], problems: Iterable[Problem]) -> Iterator[Problem]:
     """Make a problem for each rejected document of a file without another problem."""
+    # One fault for each file is enough to hold a delete, and its own problem explains it better.
     files_with_errors = {(problem.path, problem.unit) for problem in problems if problem.may_hide_manifest}
     for document in unread:
         if document.is_rejected and (document.source.path, document.unit) not in files_with_errors:
@@ -313,6 +315,7 @@ def explain_name_from_config(removed: RemovedResource, index: SourceIndex) -> st
 def explain_similar_key(removed: RemovedResource, index: SourceIndex) -> str:
     for manifest in list_near(removed.record.key.name, index.new):
         likeness = describe_typo(manifest.key, removed.record.key)
+        # A new name counts for one run. A duplicate is new in every run, so it holds the delete until it is removed.
         if likeness and manifest.key in index.twice:
             return (
                 f"Held: {manifest.resource.source} declares {manifest.key} again, and it {likeness}. "
@@ -329,6 +332,7 @@ def explain_similar_key(removed: RemovedResource, index: SourceIndex) -> str:
 def explain_similar_namespace(removed: RemovedResource, index: SourceIndex) -> str:
     for stray in index.strays:
         is_same_resource = stray.key._replace(namespace=removed.record.key.namespace) == removed.record.key
+        # Without the line, the namespace is a default, so its letters show nothing.
         is_written = stray.lines is not None and ("metadata", "namespace") in stray.lines
         if is_same_resource and not (
             is_written

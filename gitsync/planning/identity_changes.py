@@ -17,6 +17,7 @@ def find_identity_change(before: WritingIdentity, now: WritingIdentity) -> Ident
 
 
 def _has_changed(before: WritingIdentity, now: WritingIdentity) -> bool:
+    # A plan signs in as a reader and its sync as another identity, so each plan would report all resources.
     if before.is_global and now.is_global:
         return False
     if before.is_unread or now.is_unread:
@@ -24,6 +25,7 @@ def _has_changed(before: WritingIdentity, now: WritingIdentity) -> bool:
         return before.credential != now.credential or has_moved or before.hidden != now.hidden
     if before.ids.is_known and now.ids.is_known:
         return not before.ids.is_same(now.ids)
+    # Only one of the identities has known ids. A Secret in place of the global credential is a change anyway.
     return before.is_global or now.is_global
 
 

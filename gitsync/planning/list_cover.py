@@ -146,4 +146,5 @@ ROTATION = 50
 
 def is_sampled(key: Key, day: date) -> bool:
     """Return whether a resource is in the sample of a day."""
+    # Not `hash`, which Python seeds differently in each process: workers and repeated runs of a day must agree.
     return (crc32(str(key).encode()) + day.toordinal()) % ROTATION == 0

@@ -66,6 +66,7 @@ class ManagedLock:
 
     def covers(self, arm_id: ArmId) -> bool:
         """Return whether it holds for a resource. That of a management group may hold for any subscription."""
+        # No id shows which management group its subscription is in.
         is_everywhere = self.scope.key.startswith(_MANAGEMENT_GROUPS) and arm_id.subscription is not None
         return not is_lock(arm_id) and (arm_id.is_within(self.scope) or is_everywhere)
 

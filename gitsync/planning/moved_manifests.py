@@ -70,6 +70,7 @@ class LastDeclared:
 
     def has_come(self, path: str, blob: str) -> bool:
         """Return whether a file was added or changed since; True if that is not known."""
+        # An unknown revision counts as changed: what cannot be compared must not let a delete pass.
         return self.blobs is None or not blob or self.blobs.get(path) != blob
 
     @property
@@ -80,6 +81,7 @@ class LastDeclared:
     @property
     def folder(self) -> str | None:
         """The folder of the unit that was built of its file; None if the file was read as it is."""
+        # Such a unit is declared by an object and need not have a kustomization file of its own.
         if self.declared_by:
             return find_unit(self.path)
         blobs, folder = self.blobs or {}, self.path
@@ -120,6 +122,7 @@ class UnreadParts:
     def _find_file(self, last: LastDeclared) -> UnusedFile | None:
         kind = last.key.kind.casefold()
         blob = last.blobs.get(last.path, "") if last.blobs else ""
+        # A file that was only moved has the same content, whatever it names.
         candidates = [*self.by_blob.get(blob, ())] if blob else []
         candidates += [file for name in sorted(last.names) for file in self.by_name.get((kind, name), ())]
         # Where a tool fills in the name, any manifest of the kind may be the one, so only a new one counts.
@@ -136,6 +139,7 @@ def _was_left(file: UnusedFile, last: LastDeclared) -> bool:
     """
     has_come = last.has_come(file.path, file.blob)
     if file.counts is Counts.IF_IT_CAME:
+        # Other environments have the same names, so an unknown revision must not hold every delete here.
         return last.blobs is None or not has_come
     if file.counts is Counts.ALWAYS or last.folder is None:
         return False

@@ -71,6 +71,7 @@ def may_be_own(kind: tuple[str, str]) -> bool:
 def explain_own(kind: tuple[str, str], arm_id: ArmId, bodies: Iterator[Any], own: OwnIds) -> str:
     """Explain that a resource belongs to the identity of the run, by its bodies; "" if it does not."""
     is_own = any(_has_sign(body, sign, own) for body in bodies for sign in _SIGNS.get(kind, ()))
+    # The body of a federated credential has no id of its identity, but its ARM id is below the identity.
     is_below = kind in {_IDENTITY, _TRUST} and bool(own.managed) and arm_id.is_within(ArmId(own.managed))
     if not is_own and not is_below:
         return ""

@@ -134,6 +134,7 @@ def _collect_applied_before(results: Mapping[Key, Result], applied: Mapping[Key,
     before: dict[Key, frozenset[Key]] = {}
     for key in TopologicalSorter(edges).static_order():
         direct = edges.get(key, ())
+        # A resource that is not written takes no time, so what it waits for counts instead.
         passed = (before[other] for other in direct if other not in applied)
         before[key] = frozenset(other for other in direct if other in applied).union(*passed)
     return before

@@ -66,6 +66,7 @@ def make_plan(
 def _make_applies(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> dict[Key, Apply]:
     """Make one apply for each key. An invalid one waits for nothing: its first stage stops it."""
     by_key: dict[Key, Prepared] = {}
+    # Of two manifests with one key, the same one counts in each run, whatever the order of the files.
     for manifest in sorted(prepared, key=lambda manifest: (manifest.key, manifest.resource.source)):
         by_key.setdefault(manifest.key, manifest)
     return {
@@ -104,6 +105,7 @@ def _make_prune(removed: RemovedResource, policy: Policy, named_ids: Mapping[IdK
     )
     return Prune(
         record=replace(record, manifest=last),
+        # A manifest under another key still declares this id, so a delete would take the resource that git has.
         detaches=not policy.allows_delete or not record.claim.is_ours or is_renamed,
         reason=removal.reason,
         last_commit=removal.last_commit,
@@ -182,6 +184,7 @@ def skip_untrusted(plan: Plan, reasons: Mapping[Key, str], records: Mapping[Key,
         key: replace(apply, skipped_because=make_warning(UNTRUSTED, reasons[key])) if key in reasons else apply
         for key, apply in plan.applies.items()
     }
+    # The plan has changed the record of a prune, and an untrusted record is never rewritten: that would sign it.
     prunes = {
         key: replace(prune, record=records[key]) if key in reasons else prune for key, prune in plan.prunes.items()
     }
@@ -199,6 +202,7 @@ def note_holds(plan: Plan, declared: Collection[Prepared], today: date) -> Plan:
     recorded = [prune.record for prune in plan.prunes.values() if prune.record.manifest.hold]
     if not (holds or recorded):
         return plan  # as most
+    # Without an id a record names no resource, so its hold must not spread to all other records without one.
     ids = {resource.arm_id.key for resource in declared if resource.arm_id} | {NO_ID.key}
     holds += [
         (record.arm_id.key, record.manifest.hold)

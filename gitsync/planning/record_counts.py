@@ -54,6 +54,7 @@ class SpecGeneration(NamedTuple):
 def decide_generation(record: Record | None, spec: Mapping[str, Any]) -> SpecGeneration:
     """Return the generation of a spec after what is on record; the first is 1."""
     digest = digest_spec(spec)
+    # A record without a digest, as of a create that is only expected, shows no change of the spec.
     changed = record is not None and bool(record.spec.digest) and record.spec.digest != digest
     return SpecGeneration((record.spec.generation if record else 1) + changed, digest)
 
@@ -74,6 +75,7 @@ def find_pause(streak: WriteStreak | None, comparison: Comparison, limit: int, n
         return None
     digest = _digest_differences(comparison)
     if streak.paused:
+        # Another difference in Azure is new information: somebody may have stopped the reset.
         return streak if streak.paused == digest else None
     if streak.count < limit or not _is_recent(streak, now):
         return None

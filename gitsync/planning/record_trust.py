@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gitsync.desired.catalog.catalog import Catalog
+from gitsync.desired.catalog.type_words import add_article
 from gitsync.desired.manifests.units import may_hide
 from gitsync.desired.request.arm_id_builder import ALIAS_TYPE, is_alias
 from gitsync.desired.validation.references import is_arm_id
@@ -91,6 +92,7 @@ def collect_untrusted(
     for key, record in records.items():
         if record.trust in UNTRUSTED:
             untrusted[key] = UNTRUSTED[record.trust]
+        # A record without a claim never leads to a delete, so its id can do no harm.
         elif record.arm_id and record.claim is not Claim.NONE and record.arm_id != declared.get(key):
             contradiction = explain_contradiction(record, records, catalog)
             if contradiction:
@@ -108,11 +110,12 @@ def explain_contradiction(record: Record, records: Mapping[Key, Record], catalog
     # The kind must be that of the id: the record of a network is never the id of a resource group.
     expected, recorded = catalog.arm_type(key.group, key.kind), arm_id.arm_type
     if key[:2] == AZURE_RESOURCE:
+        # The kind has any type, so the type of the id cannot contradict it.
         expected = recorded
     if expected is None:
         return f"gitsync does not support the kind {key.kind} in {key.group}."
     if recorded.casefold() != expected.casefold():
-        return f"{arm_id} has the type {recorded}, but a {key.kind} has the type {expected}."
+        return f"{arm_id} has the type {recorded}, but {add_article(key.kind)} has the type {expected}."
     # An owned resource has an id below that of its owner. Only Azure has the subscription of an alias.
     owner = records.get(record.manifest.owner) if record.manifest.owner else None
     is_aside = owner is not None and (is_alias(owner.key) or owner.arm_id.arm_type.casefold() == ALIAS_TYPE)
@@ -141,6 +144,7 @@ def collect_known_ids(
     known: dict[Key, KnownId] = {}
     for known_records in sources:
         for key, record in known_records.records.items():
+            # A doubtful id is kept only as long as no other source has a trusted one.
             is_settled = key in known and not known[key].doubt
             if key in declared or is_settled or is_alias(key) or not record.arm_id:
                 continue

@@ -43,6 +43,7 @@ def collect_referrers(
         # Nearly no text is an id, and a hundred thousand of them are looked at.
         if text[:1] == "/":
             return any(map(ArmId(text).is_within, gone))
+        # The length of a GUID spares the case folding of nearly all texts.
         return len(text) == 36 and text.casefold() in given
 
     def refers(key: Key) -> bool:
@@ -55,6 +56,7 @@ def collect_referrers(
             )
         prepared = apply.prepared
         relations = prepared.relations
+        # Units, waves and `gitsync/depends-on` order resources, and no id flows along them.
         named = {*relations.depends_on}.difference(relations.ordered_after, relations.named_first)
         return not named.isdisjoint(deleted) or any(map(names, _iterate_texts(prepared.resource.spec)))
 

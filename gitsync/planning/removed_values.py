@@ -82,6 +82,7 @@ def _list_kept_at(path: JsonPath, now: Any, old: Any, live: Any, hints: Hints) -
             yield KeptValue(path, still_there, is_part=now is not None)
     elif now is not None or live is None:
         return
+    # Another value than the one that was sent is Azure's default, or somebody else's, and not what git gave up.
     elif isinstance(old, Mapping) or is_equal(path, old, live, hints):
         yield KeptValue(path, live)
 
@@ -126,6 +127,7 @@ def retain_removed(now: Any, before: Any) -> Any:
     """Return a sealed body with what only the one before has. A record keeps it until a read shows that it is gone:
     after an interrupted run, nothing else shows that it was removed from git.
     """
+    # A digest is one value, whose members must not be merged with those of another.
     if isinstance(now, dict) and isinstance(before, dict) and not (is_seal(now) or is_seal(before)):
         further = {name: value for name, value in before.items() if find_member(now, name) is None}
         return {name: retain_removed(value, find_member(before, name)) for name, value in now.items()} | further
@@ -147,6 +149,7 @@ def demand_removal(body: Mapping[str, Any], kept: Iterable[KeptValue], desired: 
     the paths are those of `desired`.
     """
     for value in kept:
+        # ARM removes an identity for the type None.
         if value.path[0] == IDENTITY and IDENTITY not in desired:
             body = {**body, IDENTITY: {"type": "None"}}
         else:

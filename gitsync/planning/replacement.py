@@ -115,6 +115,7 @@ def decide_replacement(  # noqa: PLR0913 - what the consent is compared with
     )
     needing = [difference for difference in changed if _explain(kind.arm_type, difference, refusal)]
     named = dict(_name_change(kind, difference, resource) for difference in needing)
+    # Other systems may have the object id of what gitsync adopted, so a new object would break them.
     is_kept = kind.provider in KEEPS_ADOPTED and record is not None and record.claim is Claim.ADOPTED
     kept_because = _KEPT_IF_ADOPTED if is_kept else _explain_kept(named, resource, record, prunes=prunes)
     return replace(replacement, is_due=not kept_because, kept_because=kept_because)
@@ -398,6 +399,7 @@ def _index(rows: Iterable[tuple[_Look, Key]]) -> Mapping[_Look, Key]:
     keys: defaultdict[_Look, list[Key]] = defaultdict(list)
     for look, key in rows:
         keys[look].append(key)
+    # A record without a digest looks like any other one without.
     return {look: same[0] for look, same in keys.items() if len(same) == 1 and look[-1]}
 
 

@@ -285,6 +285,7 @@ class _Rehearsal:
         if before is None or before.arm_id.is_same(request.arm_id):
             return before
         was, now = self._list_subscriptions(resource)
+        # A revision that names no subscription has a placeholder in its ids, which is not a move.
         is_same_path = _cut_subscription(before.arm_id) == _cut_subscription(request.arm_id)
         return replace(before, arm_id=request.arm_id) if is_same_path and not (was and now) else before
 

@@ -50,6 +50,7 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
     """
     deletes = [prune for prune in list_deletes(plan.prunes) if prune.record.claim.is_ours]
     is_empty = any(problem.code == EMPTY_SOURCE for problem in plan.problems)
+    # A wrong SOURCE or --path reads as a source in which everything was removed.
     limit = 0 if is_empty and most is None else compute_delete_limit(inventory, most)
     if len(deletes) <= limit:
         return None
@@ -134,6 +135,7 @@ def decide_agent(named: str | None, records: Iterable[Record], namespace: str) -
     """
     if named is not None:
         return named
+    # If other agents have records too, the namespace may be another agent's name, which must not be taken over.
     return namespace if namespace and {record.agent for record in records} == {namespace} else DEFAULT_AGENT
 
 

@@ -97,6 +97,7 @@ def make_kind(wanted: TypeAndVersion, counterpart: Kind | None) -> Kind:
         arm_type=arm_type,
         api_version=wanted.api_version,
         scope=_choose_scope(arm_type, writable),
+        # ARM's facts do not state which operations a type has, and ASO's do.
         operations=counterpart.operations if counterpart else _list_operations(wanted),
         lists=counterpart.lists if counterpart else BASE.lists,
         writable=writable,
@@ -150,6 +151,7 @@ def list_fixed_names(arm_type: str, api_version: str) -> tuple[str, ...]:
     body = open_arm_types().find_body(arm_type, api_version)
     if body is None:
         return ()
+    # The source has these types as variants that the name decides, so the variants are all names that exist.
     if body.by == "name":
         return tuple(body.variant_names)
     name = body.find_member("name")
@@ -183,6 +185,7 @@ def decide_scope_flag(scope: ArmId) -> ScopeFlag:
     key = scope.key
     if not key:
         return ScopeFlag.TENANT
+    # A longer id is that of a resource below the group, which is a scope for extensions only.
     if key.startswith("/providers/microsoft.management/managementgroups/") and key.count("/") == _GROUP_STEPS:
         return ScopeFlag.MANAGEMENT_GROUP
     if "/providers/" in key:

@@ -104,6 +104,7 @@ def _find_in_body(types: Mapping[str, TypeFacts], type_: FieldType, field: Field
         if "ref" in shapes:
             facts = types[shapes["ref"]]
             inner = facts["fields"].get(step) if isinstance(step, str) else None
+            # A field that is not in the body is never sent, so no path of the body can mean it.
             if inner is None or "arm" not in inner or inner.get("meta"):
                 return Misfit(number, _list_sent(facts))
             # The content of the member of a union replaces the union.

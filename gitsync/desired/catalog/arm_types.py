@@ -140,11 +140,13 @@ class ArmTypes:
         return self._namespaces[namespace]
 
     def _read_namespace(self, name: str) -> _Namespace | None:
+        # A manifest chooses the name, and it becomes a part of a path.
         if not _NAMESPACE.fullmatch(name):
             return None
         try:
             content = self._read(f"{FOLDER}/{name}.jsonl.xz")
         except FileNotFoundError as error:
+            # A file that is missing from the package must not look like a namespace that Azure does not have.
             if any(known.casefold().startswith(f"{name}/") for known in self.list_names()):
                 raise _make_error(name, error) from error
             return None

@@ -47,11 +47,13 @@ def _find_facts(body_type: BodyType, path: tuple[str, ...]) -> PathFacts | None:
     if facts is None:
         return None
     found = [stepped for type_ in facts.types for stepped in _take_step(type_, step)]
+    # Below a value of any shape everything exists, and nothing is known of it.
     if not found and not any(type_.shape == "any" for type_ in facts.types) and facts.types:
         return None
     is_withheld = facts.is_withheld or any(_is_withheld(*stepped) for stepped in found)
     return PathFacts(
         tuple(dict.fromkeys(type_ for _, type_ in found)),
+        # One variant in which it can be written is enough: only the value of another member would show which one it is.
         is_read_only=facts.is_read_only or (bool(found) and all(_is_set_by_azure(member) for member, _ in found)),
         is_required=any(member is None or member.is_required for member, _ in found),
         is_withheld=is_withheld,
@@ -118,7 +120,7 @@ def select_writable(
 def _select(value: Any, type_: BodyType, name: str = "", *, with_required: bool) -> Any:
     if isinstance(value, list) and type_.item is not None:
         return [_select(entry, type_.item, with_required=with_required) for entry in value]
-    if not isinstance(value, Mapping) or not type_.is_object:
+    if not type_.is_object or not isinstance(value, Mapping):
         return value
     selected = {}
     for key, child, member, inner in _list_children(value, type_, name):
@@ -139,7 +141,7 @@ _Child = tuple[str | int, Any, BodyMember | None, BodyType | None]
 def _list_children(value: Any, type_: BodyType, name: str) -> Iterator[_Child]:
     if isinstance(value, list) and type_.item is not None:
         yield from ((index, entry, None, type_.item) for index, entry in enumerate(value))
-    elif isinstance(value, Mapping) and type_.is_object:
+    elif type_.is_object and isinstance(value, Mapping):
         variant = type_.choose_variant(value, name)
         for key, child in value.items():
             member = (variant.find_member(key) if variant else None) or type_.find_member(key)

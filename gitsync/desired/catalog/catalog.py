@@ -70,6 +70,7 @@ class Catalog:
 
     def _at_version(self, kind: Kind, api_version: str) -> Kind:
         """Return a kind at another api-version of its type. ARM's kinds have versions, and no others."""
+        # The same object lets caches by kind, such as those of hints and positions, serve all manifests of the version.
         if not kind.is_arm or kind.api_version == api_version:
             return kind
         if (kind.gvk, api_version) not in self._at_versions:
@@ -183,6 +184,7 @@ class Catalog:
         return _make_kind(gvk, self._load_version(gvk.group, of_version), levels)
 
     def _find_removed_version(self, gvk: GVK) -> str | None:
+        # Without these, an upgrade of gitsync would turn a manifest into an error while Azure has not changed.
         removed = self._index.get(gvk.group, {}).get(gvk.kind, {}).get("removed", ())
         return next((version for version in list_spellings(gvk.version) if version in removed), None)
 

@@ -55,6 +55,7 @@ def is_separate(arm_type: str, path: str, entry: Any) -> bool:
     """Return whether an entry in the body of a type gets a manifest of its own, such as a node pool that its cluster
     does not need.
     """
+    # A cluster cannot be created without a system pool, so those stay in its manifest.
     is_pool = arm_type.casefold() == _CLUSTERS and path == _POOLS
     return is_pool and isinstance(entry, Mapping) and not _is_system_pool(entry)
 
@@ -129,6 +130,7 @@ class KindTree:
 
     def list_all_below(self, arm_type: str) -> tuple[Kind, ...]:
         """List the kinds below a type, ASO's first. Azure may have no list of the others."""
+        # Azure makes these for private endpoints, and the endpoint is what a manifest declares.
         others = (name for name in self._list_others(arm_type) if not _is_connection(name))
         return (*self.list_below(arm_type), *filter(None, map(self.find, others)))
 

@@ -125,6 +125,7 @@ def _take_grown(unit: int = 1, highest: str = "") -> Callable[[FieldPair], Any]:
 
     def choose(pair: FieldPair) -> Any:
         most = pair.desired(highest) if highest else None
+        # Beyond git's limit the service has not grown the value by itself: somebody set it.
         is_within = not is_number(most) or pair.live <= most
         return pair.live if pair.live >= pair.git and pair.live % unit == 0 and is_within else pair.git
 

@@ -83,6 +83,7 @@ def _find_group_and_kind(group: str, word: str, catalog: Catalog) -> tuple[str, 
 def _list_group_kinds(word: str, groups: list[str], catalog: Catalog) -> list[tuple[str, str]]:
     """The kinds of a name: as it is in any case, as an everyday name, or with blanks, dashes or a plural s."""
     kinds = [(group, kind) for group in groups for kind in catalog.kinds(group)]
+    # The exact name comes first: an everyday name may be that of a kind in another group.
     if exact := [group_kind for group_kind in kinds if group_kind[1].casefold() == word.casefold()]:
         return exact
     word = TERRAFORM.get(word.casefold(), word.removeprefix("azurerm_"))
@@ -101,6 +102,7 @@ def _make_unknown_error(group: str, word: str, groups: list[str], catalog: Catal
     known += [] if group else everyday_names()
     close = suggest(word, known)
     group_note = f" in {group}" if group else ""
+    # The index of all ARM types is unpacked only for a name that is like no kind.
     types = () if close or group else open_arm_types().suggest_types(word)
     hint = f"Known kinds{group_note}: {join_with_or(known)}."
     if close or types:

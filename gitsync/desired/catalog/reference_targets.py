@@ -118,8 +118,10 @@ def find_target(kind: Kind, path: str, catalog: Catalog) -> GroupKind | None:
         return other
     group = kind.gvk.group
     own_kinds, targets = _index_kinds(group, catalog), _index_targets()
+    # The longest end of the name comes first: `privateDnsZone` would otherwise be a `dnsZone`.
     for start in range(len(steps)):
         wanted = normalize_name("".join(steps[start:]))
+        # A kind of the same group is meant more often than one of another group that is called the same.
         if wanted in own_kinds and wanted not in _VAGUE:
             return group, own_kinds[wanted]
         if wanted in targets:

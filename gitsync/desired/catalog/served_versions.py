@@ -48,6 +48,7 @@ def _find_refusal(gvk: GVK, catalog: Catalog, release: Release) -> str:
         return f"No release of ASO serves {named}, which its main branch has"
     if lifetime is None:
         served, lifetime = catalog.find_served_version(gvk), find_lifetime(_respell(gvk))
+        # Nothing is known of such a version, so nothing shows that a cluster refuses it.
         if served == gvk.version or (served is None and lifetime is None):
             return ""
         if lifetime is None or lifetime.covers(release):

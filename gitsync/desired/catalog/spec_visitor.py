@@ -105,6 +105,7 @@ def fits(shape: str, value: Any) -> bool:
         case "boolean":
             return isinstance(value, bool)
         case "integer":
+            # In Python, a boolean is an integer.
             return not isinstance(value, bool) and (
                 isinstance(value, int) or (isinstance(value, float) and value.is_integer())
             )
@@ -139,6 +140,7 @@ def _visit_body(visits: list[Visit], path: FieldPath, value: Any) -> None:
 
 
 def make_visit(position: SpecPosition, path: FieldPath, value: Any) -> Visit:
+    # A check that read the value would repeat it in its message.
     if isinstance(value, Placeholder) or (isinstance(value, Secret) and position.shape == "string"):
         return Visit(path, value, _ANYTHING)  # its text is not known, or not looked at
     return Visit(path, value, position, fits(position.shape, value))

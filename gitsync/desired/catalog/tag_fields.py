@@ -23,6 +23,7 @@ def find_tags_field(kind: Kind) -> FieldPath | None:
     """
     if kind.is_any_type:
         body_type = open_arm_types().find_body(kind.arm_type, kind.api_version)
+        # Azure refuses a create with an unknown member, so a type without facts gets no default tags.
         facts = find_facts(body_type, (TAGS,)) if body_type else None
         return ("spec", "body", TAGS) if facts and not facts.is_read_only else None
     field = kind.types[kind.spec]["fields"].get(TAGS)

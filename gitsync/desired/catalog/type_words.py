@@ -118,6 +118,12 @@ def format_count(number: int | str, noun: str) -> str:
     return f"{number} {noun}" if str(number) == "1" else f"{number} {noun}s"
 
 
+def add_article(kind: str) -> str:
+    """`a ResourceGroup`, `an Image`, `a User`."""
+    # Names of kinds that begin with U are spoken as `you`: User, UserAssignedIdentity.
+    return f"an {kind}" if kind[:1] in set("AEIO") else f"a {kind}"
+
+
 def format_short_key(key: Key) -> str:
     """The short name of a resource in its namespace: `Kind/name`."""
     return f"{key.kind}/{key.name}"

@@ -53,6 +53,7 @@ def _suggest_kind(gvk: GVK, catalog: Catalog) -> str:
     known_kinds = catalog.kinds(gvk.group)
     close = suggest(gvk.kind, known_kinds)
     advice = f"Did you mean {close}?" if close else f"Known kinds: {join_with_or(known_kinds)}."
+    # A kind this near to a known one is a typo, and the way for new types would only distract.
     if close and measure_distance(gvk.kind, close, _MOST_TYPOS) is not None:
         return advice
     return f"{advice} {_name_other_way(gvk.group, catalog)}".rstrip()
@@ -102,6 +103,7 @@ def _suggest_version(gvk: GVK, spec: Any, catalog: Catalog, unknown: Level) -> s
     if meant := suggest_spelling(gvk, catalog):
         return meant
     close = suggest(gvk.version, catalog.versions(gvk.group, gvk.kind))
+    # A version that some release served is not a typo, however near to another one it is.
     is_typo = find_lifetime(gvk) is None and close is not None and measure_distance(gvk.version, close, 1) is not None
     later = None if is_typo else find_later_version(gvk, spec, catalog)
     if later is None:

@@ -50,6 +50,7 @@ def keep_arm_version(gvk: GVK, served: str, catalog: Catalog) -> str:
         return ""
     version = "-".join(filter(None, match.groups())).lower()
     known = open_arm_types().find_type(arm_type)
+    # The packed types have a day, and Azure may have the version by now.
     is_newer = known is not None and version > (known.newest_stable or "")
     if known is None or not (known.find_version(version) or is_newer):
         return ""

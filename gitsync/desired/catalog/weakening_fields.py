@@ -270,6 +270,7 @@ def explain_weakening(arm_type: str, pointer: str, old: Any, new: Any, *, is_gon
     """
     of_type = TYPES.get(arm_type.casefold())
     if is_gone:
+        # A range of addresses that is gone allows less. With any other type, what is gone may have protected something.
         return of_type.why if of_type and of_type.direction is not _Direction.OPENING else ""
     for path, before, after in _split(pointer, old, new):
         steps = [str(step).casefold() for step in parse_pointer(path)]
@@ -288,6 +289,7 @@ def protects(arm_type: str, pointer: str, value: Any) -> bool:
     """
     steps = [str(step).casefold() for step in parse_pointer(pointer)]
     rule = _find_rule(steps, TYPES.get(arm_type.casefold()))
+    # A name that only suggests protection does not prove enough for a sentence about each value.
     if rule is None or rule is _UNKNOWN:
         return False
     return str(value).casefold() in rule.safe if rule.safe else True
@@ -331,6 +333,7 @@ def _weakens(rule: _Rule, steps: list[str], old: Any, new: Any) -> bool:
         return str(new).casefold() not in rule.safe
     if rule.direction is _Direction.LOWER:
         before, after = _read_number(old), _read_number(new)
+        # A minimum that is gone is replaced by a default, which may be lower.
         return after is None or (before is not None and after < before)
     if rule.direction is _Direction.OPENING:
         return _opens(steps, old, new)
@@ -348,6 +351,7 @@ def _opens(steps: list[str], old: Any, new: Any) -> bool:
     if isinstance(old, list) or isinstance(new, list):
         before, after = ([_write(entry) for entry in side] if isinstance(side, list) else [] for side in (old, new))
         gone = [entry for entry in before if entry not in after]
+        # Many services take an empty list of rules as a filter that is off.
         return not after or any(entry not in before for entry in after) or any(map(_DENIAL.search, gone))
     if new is REMOVED or new is None:
         return bool(_DENIAL.search(_write(old)))

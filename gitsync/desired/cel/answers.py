@@ -77,6 +77,7 @@ def answer_as_aso(text: str, kind: Kind, subject: Object, secrets: Mapping[str, 
         program = compile_expression(text, build_environment(kind))
     except ExpressionError as error:
         return Answer(stage=AnswerStage.COMPILE, error=error.message)
+    # ASO reports the function as undeclared, so this uses the same words.
     if extras := list_extras(program.tree):
         said = f"failed to compile CEL expression: {quote_expression(text)}: undeclared reference to '{extras[0]}'"
         return Answer(stage=AnswerStage.COMPILE, error=said)

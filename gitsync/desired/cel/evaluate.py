@@ -272,6 +272,7 @@ def _merge_maps(macro: Macro, scope: EvaluationScope, over: Any) -> MapValue:
     found: dict[tuple[bool, Any], tuple[Any, Any]] = {}
     for _, inner in _filter_rounds(macro, scope, over):
         for key, value in _iterate_made(inner.evaluate(macro.args[-1]), inner):
+            # In Python, True and 1 are one key of a dict, and in CEL they are two.
             if (isinstance(key, bool), key) in found:
                 raise EvaluationError("the map has the same key twice")
             found[isinstance(key, bool), key] = (key, value)

@@ -18,6 +18,7 @@ def find_object_id(kind: Kind) -> tuple[str, ...] | None:
     steps = steps or SYSTEM_ID
     type_: Type | None = (make_source_type(kind).fields or {})["status"]
     for step in steps:
+        # A body without a known type may have the member, which only Azure shows.
         if type_ == DYN:
             return steps
         type_ = (type_.fields or {}).get(step) if type_ else None

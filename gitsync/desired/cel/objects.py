@@ -49,6 +49,7 @@ class Object:
         """Return whether a field is set in Go: a pointer if it exists, any other field if it is not its zero value."""
         raw, fields = self._find_raw(name), self._list_fields()
         is_pointer = isinstance(fields, TypeFields) and fields.is_pointer(fields.spell(name))
+        # A pointer is set even if it points to false, 0 or an empty text.
         return raw is not None and (is_pointer or _is_set(fields[name], raw))
 
     def is_zero(self) -> bool:
@@ -185,6 +186,7 @@ def convert_value(type_: Type, raw: Any, make: MakeObject = Object) -> Any:
     # An expression could write its value to a ConfigMap, in plain text.
     if isinstance(raw, Secret):
         raise EvaluationError("the field has a variable from a Secret, which an expression cannot read")
+    # Go has a struct here, whose one field is the timestamp.
     if type_ == TIME:
         return Object(TIME, {"Time": raw})
     if type_.fields is not None:
@@ -198,6 +200,7 @@ def _convert_plain(type_: Type, raw: Any, make: MakeObject) -> Any:
             return [convert_value(type_.params[0], item, make) for item in raw]
         case "map" if isinstance(raw, Mapping):
             return {key: convert_value(type_.params[1], value, make) for key, value in raw.items()}
+        # JSON may write a double without a fraction, and CEL refuses arithmetic with an int and a double.
         case "double" if isinstance(raw, int) and not isinstance(raw, bool):
             return float(raw)
         case "int" if isinstance(raw, float) and raw.is_integer():

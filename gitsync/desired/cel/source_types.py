@@ -118,6 +118,7 @@ def _take_step(type_: Type, field: FieldPath, kind: Kind) -> Type | Unsettable:
         if close:
             hint = f"Did you mean {format_field((*field[:-1], close))}?"
         return Unsettable(f"{kind.gvk.kind} has no field {shown}.", hint)
+    # The operator resolves names in a cluster, so only an id is a value that Azure gets.
     if type_.name.startswith(_OPERATOR) and step != "armId":
         return Unsettable(f"{shown} is not a value that Azure gets.", "Set armId of an owner or a reference.")
     return found
@@ -126,6 +127,7 @@ def _take_step(type_: Type, field: FieldPath, kind: Kind) -> Type | Unsettable:
 def fits_field(wanted: Type, given: Type) -> bool:
     """Return whether a value of a type may be that of a field; null, and an optional without a value, leave it out."""
     given = given.params[0] if given.name == "optional_type" else given
+    # Azure's JSON has one sort of number, so an int is right where a double is wanted.
     if given in {DYN, NULL} or wanted == DYN or (wanted == DOUBLE and given == INT):
         return True
     if wanted.fields is not None:  # a body: the members of both are Azure's

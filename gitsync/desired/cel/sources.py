@@ -80,6 +80,7 @@ def evaluate_value(expression: ValueExpression, sources: Mapping[str, ValueSourc
     """
     variables = {name_variable(name): _make_object(name, source) for name, source in sources.items()}
     value = to_json(evaluate(expression.tree, variables, EvaluationBudget()))
+    # An empty text from another resource is a value that it does not have yet, and would overwrite a good one.
     if value == "":
         raise EvaluationError("the expression gives an empty text")
     return _hide_secrets(value)
@@ -93,6 +94,7 @@ def _make_object(name: str, source: ValueSource) -> _SourceObject:
 def _hide_secrets(value: Any) -> Any:
     if isinstance(_require_known(value), Secret):
         raise EvaluationError("an expression cannot read a secret")
+    # A URL with a signature is a secret, whatever its member is called.
     if isinstance(value, str) and any(list_inner_secrets(value)):
         return Secret(value)
     if isinstance(value, dict):
@@ -129,6 +131,7 @@ class _SourceObject(Object):
         type_ = self._list_fields()[name]
         if type_ == DYN:
             return _convert_body(raw, f"{self._path}.{name}")
+        # Members of a struct are checked when they are read. A map or a list goes to macros, which read all of it.
         return convert_value(type_, _require_known_below(_hide_named(raw)) if type_.fields is None else raw, make)
 
 

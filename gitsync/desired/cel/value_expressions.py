@@ -57,6 +57,7 @@ class ValueExpression:
             node = waiting.pop()
             if isinstance(node, Ident):
                 read.add(node.name)
+            # Names make the id, so a run has both before the resource exists.
             if not (isinstance(node, Select) and isinstance(node.operand, Ident) and node.field in {"id", "name"}):
                 waiting.extend(iterate_children(node))
         return frozenset(name for name in self.names if name_variable(name) in read)
@@ -78,6 +79,7 @@ def parse_value(text: str) -> ValueExpression:
         if not isinstance(node, FunctionCall) or node.function != RESOURCE or node.target is not None:
             return node
         name = node.args[0].value if len(node.args) == 1 and isinstance(node.args[0], Literal) else None
+        # A computed name would hide which resources the expression needs, and so the edges of the plan.
         if not isinstance(name, str) or not name:
             raise make_refused(text, format_error(node.at, "resource takes one literal text"), _FORM)
         names.setdefault(name, node.at)

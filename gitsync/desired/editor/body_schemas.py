@@ -137,6 +137,7 @@ class _Builder:
         key = types[-1]
         if key not in self.names:
             self.names[key] = name = f"type{len(self.names) + 1}"
+            # The entry holds the name while the object is built: a type that contains itself then refers to it.
             self.definitions[name] = {}
             self.definitions[name] = self.build_object(types, own)
         return {"$ref": f"{_POINTER}{self.names[key]}"}

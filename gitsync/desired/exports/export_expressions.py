@@ -193,6 +193,7 @@ def _make_wrong_type(path: FieldPath, program: CompiledExpression, wanted: str) 
 
 def _check_secrets(path: FieldPath, program: CompiledExpression, kind: Kind) -> Iterator[Finding]:
     known = list_secret_names(kind)
+    # Without the name of a known secret, no action would be called, and the key would be missing only at run time.
     for name in sorted(program.secrets - set(known)):
         meant = suggest(name, known)
         hint = f"Did you mean secret.{meant}? " if meant else ""

@@ -70,6 +70,7 @@ def _evaluate_entry(exported: ExportExpression, inputs: _Inputs) -> Iterator[Exp
     labels = _evaluate_metadata(exported, "label", evaluate_one)
     for key, text in texts.items():
         to = Destination(address=exported.address, key=key, annotations=annotations, labels=labels)
+        # Even a value for a ConfigMap is masked until it is written, since an expression may combine several.
         yield ExportedValue(to=to, value=Secret(text))
 
 
@@ -93,8 +94,10 @@ def _evaluate_keys(exported: ExportExpression, evaluate_one: _Evaluate) -> dict[
     found = evaluate_one(exported.value)
     if not isinstance(found, Mapping) or not all(isinstance(part, str) for pair in found.items() for part in pair):
         raise _make_unexpected(exported.value, "a value that is not a map of strings")
+    # A Secret without keys would break everything that reads it.
     if not found:
         raise _make_unexpected(exported.value, "an empty map")
+    # The order of keys is fixed, so that equal values give equal bytes.
     return {str(key): str(found[key]) for key in sorted(found)}
 
 

@@ -16,6 +16,7 @@ _RANGE: Final = re.compile(r"(?P<address>[0-9.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)/
 def parse_range(text: Any) -> AddressRange | None:
     """Read a range such as 10.0.0.0/8; None if it is not written as one."""
     try:
+        # Azure takes 10.0.0.1/8 and returns 10.0.0.0/8, so the host bits do not matter here.
         return ip_network(text, strict=False) if isinstance(text, str) else None
     except ValueError:
         return None
@@ -43,6 +44,8 @@ def list_overlaps(ranges: Iterable[tuple[AddressRange, _Each]]) -> Iterator[tupl
     ordered = sorted(ranges, key=lambda each: (each[0].version, int(each[0].network_address), each[0].prefixlen))
     for network, owner in ordered:
         start, end = int(network.network_address), int(network.broadcast_address)
+        # Only the range that ends last can reach the next one, so one is enough and the work stays linear after the
+        # sort.
         if last and last[0] == network.version and start <= last[1]:
             yield owner, last[2]
         if last is None or last[0] != network.version or end > last[1]:

@@ -83,6 +83,7 @@ def _keep_members(
             if member_paths
             else desired.get(key)
         )
+        # An ignored member that Azure lacks is not sent. A null that git sets elsewhere is.
         if value is not None or (key in desired and not member_paths):
             kept_members[key] = value
     return kept_members if kept_members or body is not None else None
@@ -90,6 +91,7 @@ def _keep_members(
 
 def _keep_entries(body: list[Any], live: list[Any], paths: Paths) -> list[Any]:
     """Take entries that the paths cover from Azure. The others are paired, and keep their ignored members."""
+    # An ignored entry is Azure's, even if git has one of its own with that key.
     own_entries = [entry for entry in body if not _is_covered(paths, entry)]
     counterparts = _list_counterparts(own_entries, [entry for entry in live if not _is_covered(paths, entry)])
     kept_entries = [
@@ -133,6 +135,7 @@ def _selects(step: str, entry: Any) -> bool:
     if field_and_value is None:
         return False
     field, value = field_and_value
+    # Both sides go through the same spelling: ids without case, regions without blanks.
     return find_key(entry, field) == find_key(_make_entry(field, value), field)
 
 

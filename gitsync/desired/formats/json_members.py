@@ -52,6 +52,7 @@ def read_claims(token: str) -> Mapping[str, Any] | None:
     """Read the claims of a JWT (RFC 7519), whose signature is not checked; None if it is not one."""
     try:
         payload = token.split(".")[1]
+        # JWTs leave out the padding, which Python demands.
         claims = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
     except (IndexError, ValueError):
         return None

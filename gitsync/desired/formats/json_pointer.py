@@ -23,4 +23,5 @@ def format_pointer(path: JsonPath) -> str:
 def parse_pointer(pointer: str) -> JsonPath:
     """Read a pointer as a path; digits alone are an index."""
     steps = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+    # `isdigit` is true for digits of other scripts too, and `int` would read them as an index.
     return tuple(int(step) if step.isascii() and step.isdigit() else step for step in steps)

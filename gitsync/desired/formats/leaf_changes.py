@@ -32,6 +32,7 @@ def compute_changes(left: Any, right: Any, path: JsonPath = ()) -> Iterator[Leaf
         yield from _compare_mappings({}, right, path)
     elif isinstance(left, list) and isinstance(right, list):
         yield from _compare_lists(left, right, path)
+    # In Python, True equals 1.
     elif left != right or isinstance(left, bool) is not isinstance(right, bool):
         yield path, left, right
 

@@ -25,6 +25,7 @@ def _compile(pattern: str) -> Any:
     options.never_capture = True
     try:
         return re2.compile(pattern.encode("utf-8", "surrogatepass"), options)
+    # A pattern that cannot be checked must not refuse a text that Azure may accept.
     except re2.error:
         return None
     finally:

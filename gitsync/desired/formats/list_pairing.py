@@ -78,6 +78,7 @@ def find_key_field(*lists: Sequence[Any]) -> str | None:
     """Return the field that identifies the entries of all these lists, or None if only their index does."""
     for field in KEY_FIELDS:
         keys_of_lists = ([find_key(entry, field) for entry in entries] for entries in lists)
+        # A repeated key would pair two entries with one, and hide the other.
         if all(None not in keys and len(keys) == len(set(keys)) for keys in keys_of_lists):
             return field
     return None
@@ -91,6 +92,7 @@ def find_key(entry: Any, field: str) -> str | None:
         entry = entry.get(step) if isinstance(entry, dict) else None
     is_number = isinstance(entry, int) and not isinstance(entry, bool)
     text = str(entry) if is_number else entry
+    # An empty name identifies nothing, and several entries may have one.
     if not isinstance(text, str) or not text:
         return None
     region = normalize_region(text) if is_region(field.casefold()) or field == "name" else ""

@@ -18,9 +18,11 @@ def matches_name(pattern: str, name: str) -> bool:
         return text == first
     *middle, last = rest
     at, end = len(first), len(text) - len(last)
+    # The two ends must not share letters: `ab*bc` does not match `abc`.
     if at > end or not (text.startswith(first) and text.endswith(last)):
         return False
     for part in middle:
+        # The first match of each part leaves most room for the next ones, so nothing has to be tried again.
         at = text.find(part, at, end)
         if at < 0:
             return False

@@ -105,6 +105,7 @@ def hide_people_within(document: Any) -> Any:
         return {name: hide_people_within(value) for name, value in document.items()}
     if isinstance(document, list):
         return [hide_people_within(value) for value in document]
+    # An ARM id may have words after "by" too, and a hidden part would make it the id of another resource.
     is_text = isinstance(document, str) and not document.startswith("/subscriptions/")
     return hide_people(document) if is_text else document
 
@@ -116,6 +117,7 @@ def make_log_mask(mask: Callable[[str], str]) -> Callable[[str], str]:
 
 def _hide_name(found: re.Match[str]) -> str:
     name, rest = found["name"], found.groupdict().get("after") or ""
+    # An id is not personal data by itself, and people who may read the directory find the name by it.
     if _GUID.fullmatch(name) or name.startswith(A_PERSON):
         return found[0]
     stop = name[len(name.rstrip(".,")) :]  # the end of a sentence is none of the name

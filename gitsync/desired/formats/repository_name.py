@@ -22,6 +22,7 @@ _AZURE_DEVOPS = (
 
 def normalize_repository(url: str) -> str:
     """Normalize the URL of a repository to its name: https and ssh spell the same one. A file URL is its path."""
+    # git takes `host:path` as ssh only if the text is neither a URL nor a path.
     match = _WEB_LIKE.fullmatch(url) or (None if "://" in url or url.startswith("/") else _SCP_LIKE.fullmatch(url))
     path = (match["path"] if match else url.removeprefix("file://")).rstrip("/").removesuffix(".git")
     return unify_name(f"{match['host'].casefold()}/{path.lstrip('/')}") if match else path

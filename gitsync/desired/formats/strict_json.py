@@ -23,6 +23,7 @@ def read_json(content: bytes | str, *, are_names_unique: bool = False) -> Any:
     A text that UTF-8 cannot write (half of a surrogate pair) is malformed too: no file could hold it. With
     `are_names_unique`, so is an object that has a name twice: people may read the other value than programs do.
     """
+    # Some services and editors begin with a byte order mark, which Python's reader refuses.
     text = content if isinstance(content, str) else content.removeprefix(codecs.BOM_UTF8).decode()
     try:
         value = (_UNIQUE_DECODER if are_names_unique else _DECODER).decode(text)
@@ -31,6 +32,7 @@ def read_json(content: bytes | str, *, are_names_unique: bool = False) -> Any:
     if text.count("{") + text.count("[") > DEEPEST:  # with fewer, no value is as deep
         _check_depth(value)
     if "\\ud" in text or "\\uD" in text:
+        # Half of a surrogate pair cannot be written. It would fail only later, in a record or a report.
         json.dumps(value, ensure_ascii=False).encode()
     return value
 

@@ -36,6 +36,7 @@ def parse_user(step: str) -> DatabaseUser:
 
 def _encode(text: str) -> str:
     quoted = quote(text, safe="")
+    # `.` and `..` are steps of a path, which clients resolve.
     if text.strip(".") == "":
         return quoted.replace(".", "%2E")
     return _CAPITAL.sub(lambda found: found[0] if len(found[0]) > 1 else f"%{ord(found[0]):02X}", quoted)

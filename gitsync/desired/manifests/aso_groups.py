@@ -101,6 +101,7 @@ def mentions_aso(contents: Iterable[bytes]) -> bool:
 
 def _has_mention(content: bytes) -> bool:
     text = content.lower()
+    # The rules of a role name groups and declare no object of them.
     if b"apigroups" in text:
         text = _RULES.sub(b"", text)
     return any(_is_mention(text, end) for end in _END.finditer(text)) or _OWN.search(text) is not None

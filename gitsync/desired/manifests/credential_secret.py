@@ -97,6 +97,7 @@ def read_subscription(values: Mapping[str, Secret]) -> str | None:
 def read_ids(values: Mapping[str, Secret]) -> IdentityIds:
     """Read the ids of the identity of a Secret, without those that are not valid, as in an encrypted one."""
     client, tenant = (_read_text(values, key) for key in (CLIENT, TENANT))
+    # An encrypted Secret has ciphertext here, which is an unknown id and not another one.
     return IdentityIds(client if is_id(client) else "", tenant if is_id(tenant) else "")
 
 
@@ -149,6 +150,7 @@ def _read_sign_in(name: str, values: Mapping[str, Secret]) -> SignIn:
         method=method or _MODES[_read_text(values, AUTH_MODE).casefold()],
         tenant_id=_read_text(values, TENANT),
         client_id=_read_text(values, CLIENT),
+        # Only what this way of signing in needs is kept in memory and handed on.
         client_secret=values.get(CLIENT_SECRET) if method is Method.CLIENT_SECRET else None,
         client_certificate=values.get(CERTIFICATE) if method is Method.CLIENT_CERTIFICATE else None,
         client_certificate_password=values.get(PASSWORD) if method is Method.CLIENT_CERTIFICATE else None,

@@ -27,6 +27,7 @@ def is_list(value: Any) -> bool:
 def split_list(document: Document, depth: int = MAX_LISTS) -> Iterator[Document]:
     """Yield a document or, if it is a list, its items as documents."""
     value = document.value
+    # A list that is nested deeper stays a document, which is rejected with a problem and not lost.
     if not is_list(value) or not depth:
         yield document
         return

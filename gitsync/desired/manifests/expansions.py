@@ -137,6 +137,7 @@ class _ExpansionParser:
                 self.at += 1
             letters += self.text[self.at]
             self.at += 1
+        # envsubst takes no empty argument here, so a cluster would refuse the manifest.
         if not letters:
             self.refuse(name)
         return (letters,)
@@ -231,6 +232,7 @@ def _cut(value: str, arguments: Arguments, _budget: ExpansionBudget) -> str:
         end = end + lengths[0] if lengths[0] < 0 else start + lengths[0]
     try:
         return content[start : max(start, end)].decode()
+    # Go would write half of a character, which is neither YAML nor JSON.
     except UnicodeDecodeError:
         message = "An offset or a length splits a multi-byte character."
         raise InvalidExpansionError(message, "Change the offset or the length.") from None
@@ -267,6 +269,7 @@ def _trim_start(choose: Callable[[Sequence[int]], int]) -> ExpansionFunction:
 
 def _trim_end(choose: Callable[[Sequence[int]], int]) -> ExpansionFunction:
     def trim(value: str, arguments: Arguments, budget: ExpansionBudget) -> str:
+        # Flux reverses the pattern to match at the end, and with it the order of the brackets.
         if set("[]\\") & set(arguments[0]):
             message = "A pattern at the end of a value has [, ] or \\, which Flux reads backwards."
             raise InvalidExpansionError(message, "Use only letters, * and ? in it.")
@@ -302,6 +305,7 @@ def _compile_token(match: re.Match[str]) -> re.Pattern[str]:
     negation, ranges, escaped = match.groups()
     if ranges:
         bounds = [(low, high or low) for low, high in _RANGE.findall(ranges)]
+        # Go takes a range that ends before it starts as one without letters, and Python refuses it.
         members = "".join(f"{re.escape(low)}-{re.escape(high)}" for low, high in bounds if low <= high)
         return re.compile(f"[{negation}{members}]" if members else "." if negation else "(?!)", re.DOTALL)
     return re.compile("." if match[0] == "?" else re.escape(escaped or match[0]), re.DOTALL)
@@ -312,6 +316,7 @@ def _match_beginnings(tokens: Glob, value: str, budget: ExpansionBudget) -> Sequ
 
     All positions in the glob advance together, so that many `*` take no more steps than the product of both lengths.
     """
+    # The most steps that a match can take are spent first, since nothing interrupts it later.
     budget.spend(_STEP * len(value) * (len(tokens) + 1))
     positions = _skip_any({0}, tokens)
     lengths = []

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from gitsync.desired.catalog.braced_text import find_braced_text
-from gitsync.desired.catalog.type_words import quote_scalar
+from gitsync.desired.catalog.type_words import add_article, quote_scalar
 from gitsync.desired.catalog.unknown_kind import suggest_spelling
 from gitsync.desired.manifests.aso_groups import load_catalog
 from gitsync.desired.manifests.written_values import suggest_quotes
@@ -78,13 +78,17 @@ def read_header(document: Document, namespace: str) -> Header | Problem:
             document, "InvalidMetadata", ("metadata",), f"{gvk.kind} has no metadata.", "Add metadata.name."
         )
     name, object_namespace = metadata.get("name"), metadata.get("namespace")
+    # Kubernetes takes an empty namespace for an absent one.
     if object_namespace in (None, ""):
         object_namespace = namespace
     if name in (None, ""):
         return _make_no_name(document, gvk.kind)
     for member, text in (("name", name), ("namespace", object_namespace)):
+        # A name becomes a part of paths of records, so it must not lead out of their folder.
         if not _matches(NAME, text, 253):
-            message = f"metadata.{member} of a {gvk.kind} is {quote_scalar(text)}, which is not a valid name."
+            message = (
+                f"metadata.{member} of {add_article(gvk.kind)} is {quote_scalar(text)}, which is not a valid name."
+            )
             where = ("metadata", member)
             is_retyped = isinstance(text, bool | int | float)
             hint = suggest_quotes(text, document.lines, where) if is_retyped else NAME_RULE

@@ -26,9 +26,11 @@ _NAME: Final = re.compile(
 def list_named_objects(path: str, content: bytes) -> frozenset[NamedObject]:
     """List the objects in a text, at any depth."""
     is_wide = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+    # The patterns below search bytes, where each letter of UTF-16 is two.
     text = content.decode("utf-16", "replace").encode() if is_wide else content
     contents = read_documents(path, text)
     found = {pair for document in contents.documents for pair in _walk(document.value)}
+    # What does not parse may still declare the resource, so its lines are searched too.
     if contents.problems:
         found |= {pair for _, _, chunk in split_documents(text) for pair in _search(chunk)}
     return frozenset(found)

@@ -84,6 +84,7 @@ class ObjectCollector:
             if any(key.startswith(_OUR_PREFIX) for key in header.annotations):
                 self.ruling[header.name] = _make_ruling(document, header, unit)
             return _KEPT
+        # Only annotations of a Namespace have an effect, so two that agree in them do not conflict.
         is_same = kept == header.annotations
         if is_same and self._is_repeat(object_name, unit):
             return _KEPT
@@ -111,6 +112,8 @@ class ObjectCollector:
         object_name, is_same = (header.gvk.kind, *name), objects.get(name) == data
         if is_same and self._is_repeat(object_name, unit):
             return _KEPT
+        # The first document stays in use although it is reported: without it, everything that reads the object would
+        # fail too.
         if self._declare(address, document):
             objects[name], self.keepers[object_name] = data, unit
             return _KEPT

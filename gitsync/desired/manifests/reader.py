@@ -82,6 +82,7 @@ def read_manifests(
     readable = {path for path in files if path in units or path.endswith(SUFFIXES)}
     templates = collect_templates(readable)
     sorter.unread.add(report_templates(templates, files))
+    # In a fixed order, the same one of two declarations counts as the first in each run.
     for path in sorted(readable - templates.keys()):
         sorter.read(path, files[path], units.get(path))
     sorter.unwrap()
@@ -93,6 +94,7 @@ def _set_levels(problems: Sequence[Problem], path: str, text: bytes) -> tuple[Pr
     and none for JSON that is not a Kubernetes object. YAML may be the rest of a manifest, so its warnings still hold
     deletes.
     """
+    # An error in such a text may hide a manifest, so it stays an error.
     if not problems or may_be_ours(text):
         return tuple(problems)
     # A repository has many JSON files that are not manifests, such as those of editors.
@@ -173,6 +175,7 @@ class _Sorter:
             self.unread.reject_text(_make_too_many(path, problems[MAX_PROBLEMS].line))
             return
         for single in chain.from_iterable(map(split_list, contents.documents)):
+            # The rest counts as rejected, so that it holds deletes: it may declare anything.
             if len(self.unread.problems) - before >= MAX_PROBLEMS:
                 self.unread.reject_text(_make_too_many(path, single.line()))
                 return
@@ -344,6 +347,7 @@ def _decode_data(unread: UnreadCollector, document: Document) -> dict[str, Secre
     values = {}
     for key, text in _read_texts(unread, document, "data").items():
         try:
+            # Kubernetes allows line breaks in base64. Without `validate`, Python skips letters that are not base64.
             values[key] = Secret(base64.b64decode("".join(text.split()), validate=True).decode())
         except binascii.Error:
             hint = "Encode it, or move it to stringData unencoded."

@@ -96,6 +96,7 @@ def _map_kinds_to_groups() -> Mapping[str, tuple[str, ...]]:
 
 def _find_named_group(likeness: Likeness) -> str | None:
     """Find the ASO group that an apiVersion names, even if it is misspelt."""
+    # A second slash, or a missing version, moves the group to another part of the text.
     for group in (likeness.group, likeness.api_version.partition("/")[0]):
         text = group.strip().casefold()
         near = find_near_group(text)

@@ -73,6 +73,7 @@ def select_namespaces(manifests: Manifests, namespaces: Collection[str]) -> Mani
         return manifests
     read = {*namespaces, *find_named_namespaces(manifests.resources, namespaces)}
     selected = tuple(resource for resource in manifests.resources if resource.key.namespace in read)
+    # A namespace that expressions name is in both: it is read for values, and is still outside of the run.
     others = tuple(resource for resource in manifests.resources if resource.key.namespace not in namespaces)
     return replace(manifests, resources=selected, elsewhere=others)
 
@@ -98,6 +99,7 @@ def check_namespaces(
         known.update(manifests.namespaces)
         problems += manifests.problems
     unknown = next((name for name in wanted if name not in known), None)
+    # The namespace may be in a file that cannot be read, so nothing proves that it is misspelt.
     if unknown is None or not known or any(problem.is_error for problem in problems):
         return
     near = get_close_matches(unknown, sorted(known), n=1)
@@ -118,6 +120,7 @@ def select_prepared(prepared: Sequence[Prepared], selection: Selection) -> tuple
 
 
 def _watch(prepared: Prepared) -> Prepared:
+    # Its own dependencies are outside of the run, so waiting for them would never end.
     return replace(prepared, policy=Policy.SKIP, relations=replace(prepared.relations, depends_on=()), is_watched=True)
 
 

@@ -83,6 +83,7 @@ def can_be_empty(variable: UnsetVariable, path: FieldPath, values: VariableValue
     """Return whether a variable without a value may be replaced by an empty text: it certainly has no value, and the
     manifest still declares the same resource.
     """
+    # The text is handed on to a build, and only the built fields show whether an empty text is allowed.
     if values.marks_missing:
         return True
     is_unknown = variable.is_unread or (variable.name in values.labels and variable.name not in values.missing)
@@ -157,6 +158,7 @@ class _Replacement:
         for key, value in mapping.items():
             if not path and key == _LIVE:
                 continue
+            # SOPS verifies the file as a whole, so a changed key or value could not be decrypted.
             if not path and key in _SEALED and self.document.seal:
                 members[key] = _unmark(value)
                 continue
@@ -191,10 +193,13 @@ class _Replacement:
     def convert_text(self, text: str, path: FieldPath) -> Any:
         expanded = self.expand(text, path)
         if expanded is None or not all(can_be_empty(variable, path, self.values) for variable in expanded.unset):
+            # A placeholder in the identity of a document would make the key of another resource.
             may_stay = self.values.is_partial or path[:1] not in _BODIES
             return str(text) if may_stay else Placeholder(replace_markers(str(text)))
         is_text = isinstance(text, QuotedText) and self.heeds_quotes
         value = expanded.text if is_text or not _is_written_plain(text) else self.read_again(expanded.text, path)
+        # A number read from a variable has no quotes in the file, so a hint must quote the expression and not the
+        # value.
         if isinstance(value, bool | int | float):
             self.written[path] = WrittenValue("", expression=str(text), keeps_quotes=self.heeds_quotes)
         if not expanded.secrets:
@@ -348,6 +353,7 @@ class _Evaluation:
             return self.miss(UnsetVariable(name, is_unread=True))
         value = self.find_value(name)
         if expansion.operator in _DEFAULTS:
+            # Only a unit whose author uses variables means `:-` as a default.
             if value is None and not self.values.has_defaults:
                 return self.miss(UnsetVariable(name))
             return self.mark(name, value) if value else self.join(expansion.arguments[0])

@@ -273,6 +273,7 @@ def collect_templates(paths: Collection[str]) -> Mapping[str, str]:
     templates = {}
     for path in paths:
         folder, separator, _ = path.rpartition("templates/")
+        # A chart may have a folder `templates` in its templates, so the outer ones are tried too.
         while separator and folder not in charts:
             folder, separator, _ = folder.rpartition("templates/")
         if separator:
@@ -331,6 +332,7 @@ def find_hook(document: Document, unit: Unit | None) -> str:
     value = document.value
     metadata = value.get("metadata") if isinstance(value, dict) else None
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    # In a plain folder no tool runs hooks, so the annotation has no effect.
     if unit is None or not isinstance(annotations, dict):
         return ""
     return next((name for name in unit.traits.hooks if name in annotations), "")

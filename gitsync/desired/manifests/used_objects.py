@@ -45,6 +45,7 @@ def read_feeding_object(value: Mapping[str, Any], namespace: str) -> FeedingObje
 
 
 def _read_name(text: Any) -> str | None:
+    # A variable may become any name.
     return text if isinstance(text, str) and "$" not in text else None
 
 
@@ -83,6 +84,7 @@ class UsedObjects:
             # Every resource of a namespace uses its credential Secret, even if no text names it.
             texts = by_namespace.setdefault(resource.key.namespace, {OF_NAMESPACE})
             texts.update(_list_texts(resource.spec))
+            # An annotation may name a Secret of another namespace, such as the credential: `namespace/name`.
             texts.update(text.rpartition("/")[2] for text in resource.annotations.values())
         return by_namespace
 

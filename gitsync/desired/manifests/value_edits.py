@@ -93,6 +93,7 @@ def _check_edit(value: Any, edit: Edit) -> None:
         if isinstance(step, int) and step > len(value) and edit.value is not REMOVED:
             raise UnspliceableError(f"{format_field(path)} has only {len(value)} items.", path)
         value = find_member(value, step)
+    # The text is edited as it is, and a later run would replace the variable in Azure's own value.
     if any(map(has_template, _list_texts(edit.value))):
         reason = "The new value contains ${ or {{, which Flux, Helm or gitsync may read as a variable."
         raise UnspliceableError(reason, edit.path)

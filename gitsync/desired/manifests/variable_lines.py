@@ -22,6 +22,7 @@ def replace_begins(content: bytes, values: VariableValues, budget: ExpansionBudg
     """Replace each variable at the start of a line, before a blank, if its value is known and is empty or a comment.
     Return the text, and the names of these variables. Raises TooLargeExpansionError.
     """
+    # A document that turns the replacement off is not known before it is parsed.
     if not _BEGIN.search(content) or SWITCH.encode() in content:
         return content, frozenset()
     names: set[str] = set()
@@ -34,6 +35,7 @@ def replace_begins(content: bytes, values: VariableValues, budget: ExpansionBudg
             expanded = expand_text(values.normalize(written), values, budget)
         except InvalidExpansionError:
             return match[0]
+        # A value from a Secret would become a part of the text, which nothing masks.
         if not expanded.names or expanded.unset or expanded.secrets:
             return match[0]
         if expanded.text and not _COMMENT.fullmatch(expanded.text):

@@ -92,6 +92,7 @@ def _join(substitution: Substitution, operator: Mapping[str, str], references: R
         name: join_lines(value) if isinstance(value, str) else value for name, value in substitution.values.items()
     }
     return VariableValues(
+        # With labels the values are parameters of an ApplicationSet's template, which `--set` does not reach.
         known={**known, **values} if substitution.labels else {**known, **values, **operator},
         unread=tuple(reference.fault for reference in unread),
         is_to_come=bool(unread) and all(reference.is_to_come for reference in unread),

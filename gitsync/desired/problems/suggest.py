@@ -23,6 +23,7 @@ def suggest(word: str, choices: Iterable[str]) -> str | None:
     others = set(choices) - {word}
     normalized = _normalize(word)
     equal = min((choice for choice in others if _normalize(choice) == normalized), default=None)
+    # The alignment takes the product of both lengths, and manifests are untrusted.
     if equal is not None or len(word) > _TOO_LONG:
         return equal
     limit = min(_MOST_EDITS, max(1, len(word) // 3))

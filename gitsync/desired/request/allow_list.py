@@ -45,6 +45,7 @@ class AllowList:
         cannot sign in either.
         """
         ids = self.find_ids(namespace, name, identity)
+        # An identity file that cannot be read cannot sign in either, so nothing is let in by this.
         if not ids.is_known:
             return None
         entries = [entry for entry in self.allowed.entries if _covers(entry.namespaces, namespace)]
@@ -54,6 +55,7 @@ class AllowList:
         named = f"client {ids.client_id} of tenant {ids.tenant_id}, subscription {identity.subscription}"
         why = f"{self.allowed.name} has no entry for namespace {namespace}."
         if misses:
+            # The entry that misses least is most likely the one that the operator meant.
             entry, missed = min(misses, key=lambda miss: len(miss[1]))
             why = f"{entry.source} does not have {' and '.join(missed)}."
         return CredentialRefusal(
@@ -95,6 +97,7 @@ def _list_misses(entry: IdentityEntry, ids: IdentityIds, identity: Identity) -> 
     ]
     values += [(f"the additional tenant {tenant}", tenant, entry.tenants) for tenant in sign_in.additional_tenants]
     for words, value, allowed in values:
+        # An empty list of an entry allows all, and one entry must have every value that the Secret names.
         if allowed and value.casefold() not in allowed:
             yield words
     # The machine's identity is in the tenant of the machine, whatever the Secret names.

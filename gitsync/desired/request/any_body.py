@@ -27,6 +27,7 @@ def convert_body(body: Any, words: Mapping[str, MakeValue]) -> Any:
         return _convert_members(body, words)
     if isinstance(body, list):
         entries = [_convert_value(entry, words) for entry in body]
+        # A body without words stays the same object, so a silent run copies none.
         is_same = all(new is old for new, old in zip(entries, body, strict=True))
         return body if is_same else entries
     return body
@@ -36,6 +37,7 @@ def _convert_value(value: Any, words: Mapping[str, MakeValue]) -> Any:
     word = find_word(value)
     if word in words:
         return words[word](value[word])
+    # Expressions become computed values before this, so one that is left had a fault.
     if word == EXPRESSION:
         raise UnusableReferenceError
     return convert_body(value, words)

@@ -293,6 +293,7 @@ class ArmIds:
         if owner is None:
             return None, ""
         if owner.arm_id is not None:
+            # People copy ids with a slash at the end, and `//` in a path is another resource.
             root = ArmId(owner.arm_id.rstrip("/"))
             return (root, root.arm_type) if is_arm_id(root) else (None, "")
         standing = self._standings.get(owner.key) if owner.key else None

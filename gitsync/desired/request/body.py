@@ -228,6 +228,7 @@ class _Conversion:
             return [self.value(type_["list"], v) for v in value] if isinstance(value, list) else value
         if not isinstance(value, Mapping):
             return value
+        # An API server prunes null members, so ASO never sends them.
         return {key: self.value(type_["map"], v) for key, v in value.items() if v is not None}
 
     def reference(self, type_: FieldType, value: Any) -> Any:

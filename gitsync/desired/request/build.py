@@ -79,6 +79,7 @@ def prepare(
     ignored fields have expired, and whether a `gitsync/hold` lasts; without it, none has expired. Faults of the rules
     of gitsync.yaml are not reported here, but by `rules_of_source.check_rules`.
     """
+    # Versions come first: rules, values and ids below look the kind up by them.
     manifests = migrate_versions(manifests, catalog, unknown_fields)
     estate = apply_rules(manifests, catalog, today)
     computed = _add_computed(estate.resources, manifests, catalog)
@@ -224,6 +225,7 @@ def _make_prepared(
     all_problems = set(problems)
     if draft.resource.wrapper and not decision.policy.allows_modify:
         all_problems = {_leave_to_capz(problem) for problem in all_problems}
+    # Without a request and without a problem the resource would be skipped in silence.
     explains = any((problem.is_error and problem.invalidates) or problem.code in WAITING for problem in all_problems)
     if draft.template is None and not explains:
         all_problems.add(locate_finding(_NO_REQUEST, draft.resource))

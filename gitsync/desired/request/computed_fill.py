@@ -48,6 +48,8 @@ def compute_value(value: ComputedValue, find_source: FindSource) -> Any:
         return _check_fit(value, evaluate_value(parse_value(value.expression), sources))
     except UnknownValueError as unknown:
         found = unknown.placeholder
+        # The source exists and could not be read, so its value is unknown. As a placeholder, the field would be left
+        # out of a PUT.
         if isinstance(found, UnreadValue):
             message = f"{value.field} has no value: {found.why}."
             hint = "Fix the other resource, or its access, and run again."

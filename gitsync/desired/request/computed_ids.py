@@ -46,9 +46,11 @@ def settle_ids(
     while waiting:
         open_keys = {settled[index].key for index in waiting}
         ready = [index for index in waiting if open_keys.isdisjoint(needs[settled[index].key])]
+        # All that is left waits for itself.
         if not ready:
             break
         placed = (find_standing(resource) for index, resource in enumerate(settled) if index not in waiting)
+        # Ids are made again in each round, since those of the round before may be owners or names of this one.
         standings = {standing.resource.key: standing for standing in placed if standing}
         settling = _Settling(standings, make_ids(standings))
         for index in ready:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from gitsync.desired.catalog.body_words import SET
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.directory_relations import APPLICATION, PRINCIPAL, RELATIONS, SYSTEM_ID
-from gitsync.desired.catalog.type_words import join_with_and
+from gitsync.desired.catalog.type_words import add_article, join_with_and
 from gitsync.desired.catalog.version_annotation import BODY
 from gitsync.desired.cel.expressions import quote_expression
 from gitsync.desired.cel.object_ids import find_object_id
@@ -153,6 +153,7 @@ class _Setting:
         except ExpressionError as error:
             hint = error.hint or self._explain_elsewhere(sources) or _PARTS
             raise _EntryError("InvalidExpression", f"{error.message}.", hint) from error
+        # The value goes into a body as plain text, so plans and records would show it.
         if secret := find_secret_read(expression, {name: self._find_kind(key) for name, key in sources.items()}):
             message = f"The expression {quote_expression(expression.text)} reads {secret}, which may be a secret."
             hint = "Export it to a Secret with operatorSpec, and refer to that Secret."
@@ -255,8 +256,8 @@ def _find_added_members(resource: Resource, manifest: Any, entries: Sequence[Set
 def _explain_other_kind(name: str, found: Key, needed: tuple[str, str] | None) -> tuple[str, str]:
     """Explain that a resource is not the principal that a field needs, and what to do."""
     if needed:
-        message = f"{name} is a {found.kind}, and the field needs a {needed[1]}."
-        return message, f"Name a {needed[1]}, or write its object id."
+        message = f"{name} is {add_article(found.kind)}, and the field needs {add_article(needed[1])}."
+        return message, f"Name {add_article(needed[1])}, or write its object id."
     if found[:2] == APPLICATION:
         return f"{name} is an application, which has no access itself.", "Name its ServicePrincipal."
     message = f"{name} is not a principal of Entra ID: {found.kind} has no object id."

@@ -116,6 +116,7 @@ class RecordedCredentials:
             return subscription
         others = (record for record in self._list(key.namespace) if record.access.credential == name)
         found = set(map(_read_recorded, others)) - {""}
+        # With two subscriptions on record, a guess would make the id of a resource that may exist elsewhere.
         return found.pop() if len(found) == 1 else ""
 
     def _list(self, namespace: str) -> Iterator[Record]:
@@ -196,6 +197,8 @@ class Credentials:
             return self._assume(key, secret_name) if lookup.unasked else _refuse_unknown(namespace, name, lookup)
         if isinstance(lookup, Mapping):
             identity = self._identities[namespace, name]
+            # A Secret that cannot be used is refused and not replaced, since ids would be those of another
+            # subscription.
             if isinstance(identity, CredentialRefusal):
                 return identity
             return Credential(name=name, subscription=identity.subscription, identity=identity)

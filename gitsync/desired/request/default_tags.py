@@ -112,6 +112,7 @@ def _check_tag(name: Any, value: Any, origin: RuleOrigin) -> Fault | None:
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME or _NO_NAME.search(name):
         message = f"{quote_scalar(name)} is not a name of a tag."
         return Fault(message, f"Use at most {_LONGEST_NAME} characters, without < > % & \\ ? and /.")
+    # A Namespace gives up a default of gitsync.yaml by a null. In gitsync.yaml there is nothing above to give up.
     if value is None and origin.namespace:
         return None
     if not isinstance(value, str):
@@ -148,6 +149,7 @@ def _add(resource: Resource, tags: _Tags, catalog: Catalog) -> Resource:
     is_mapping = (own is None or (isinstance(own, dict) and not find_word(own))) and isinstance(parent, dict | None)
     if not is_mapping:  # validation reports it, or a value of another object stands for all tags
         return resource
+    # Azure has one tag for names that differ in case only, so a second one would be refused or lost.
     names = {unescape(name).casefold() for name in own or () if isinstance(name, str)} | _list_in_body(resource)
     missing = {
         escape(tag.name) if above else tag.name: tag

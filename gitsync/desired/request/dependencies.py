@@ -143,6 +143,7 @@ class _Order:
 
     def put(self, before: _Group, after: _Group) -> None:
         """Put one group before another, as far as none of it waits for the other."""
+        # The ends of the one group and the beginnings of the other are enough: all else waits for them already.
         last = before - {other for key in before for other in self._depends_on[key]}
         first = [key for key in sorted(after) if not any(other in after for other in self._depends_on[key])]
         for key in first:

@@ -147,6 +147,7 @@ def collect_fields(destinations: Mapping[str, Destination], values: Mapping[str,
         for name, to in with_values.items()
         if not values[name].reveal()
     ]
+    # An empty key looks written to its readers, and hides that Azure has no value yet.
     if empty:
         raise ExportError(join_errors(empty), is_fatal=False)
     return tuple(ExportedValue(to=to, value=values[name]) for name, to in with_values.items())
@@ -216,6 +217,7 @@ def _merge_metadata(
 ) -> dict[str, str]:
     merged: dict[str, str] = {}
     for key, value in (pair for mapping in mappings for pair in mapping.items()):
+        # Several entries may repeat the metadata of their object, as long as they agree.
         if merged.setdefault(key, value) != value:
             target = _WORDS[address.object_kind][0]
             collisions.append(f'{word} collision for {target} "{address.name}": key "{key}" is given two values')

@@ -115,6 +115,7 @@ class _Filling:
         if not text:
             message = f"resolved azureNameFromConfig {ref.name}/{ref.key} is empty"
             raise MissingValueError("ConfigMapNotFound", message)
+        # A name with a slash would make the id of another resource.
         if not isinstance(value, Secret) and not is_one_segment(text):
             where = f"resolved azureNameFromConfig {ref.name}/{ref.key}"
             message = f"{where} is not a valid name: it has a character of a path, or starts or ends with a blank"

@@ -43,6 +43,8 @@ class OfflineAllowList:
 
     def _find(self, resource: Resource) -> CredentialRefusal | None:
         name = _name_secret(resource)
+        # Another source may have the Secret, so only a revision with all of them shows that the global credential is
+        # used.
         if name in self.known or read_named_secret(resource) or not self.reads_all:
             return self.not_allowed.get(name)
         return self.allow_list.check_global(resource.key.namespace)

@@ -67,5 +67,6 @@ def _describe(
         subscription=read_subscription(values) or "",
         source=declared.source,
         is_unread=not ids.is_known,
+        # Two ciphertexts can be compared although neither can be read: equal ones are the same identity.
         hidden=() if ids.is_known else tuple(values[key].reveal() for key in _DECIDES if key in values),
     )

@@ -43,12 +43,14 @@ def check_patched_body(
     patch = read_body(resource)
     words = list(check_body_words(patch, BODY_PATH))
     yield from (_locate(finding, resource) for finding in words)
+    # The body of an AzureResource is checked where it is written.
     if words or body is None or kind.is_any_type or not kind.is_arm:
         return
     from gitsync.desired.validation.arm_body import check_body  # noqa: PLC0415 - few runs have such bodies
 
     base = convert(kind, resource.spec, "", resource.key.namespace).body
     yield from (_locate(finding, resource) for finding in _find_replaced_keys(base, patch))
+    # The conversion puts the name into the body, and no manifest has it there.
     sent = {key: _hide_gaps(value) for key, value in body.items() if key != "name" or key in patch}
     name = str(body.get("name") or "")
     for finding in check_body(sent, kind.arm_type, kind.api_version, name=name, unknown=unknown, path=BODY_PATH):

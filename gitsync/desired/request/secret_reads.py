@@ -42,6 +42,7 @@ def find_secret_read(expression: ValueExpression, kinds: Mapping[str, Kind | Non
     by_variable = {name_variable(name): kind for name, kind in kinds.items()}
     for read in _list_reads(expression.tree):
         kind = by_variable.get(read.root)
+        # The name counts alone: ARM's types do not mark all secrets, and a kind may be unknown.
         if is_secret_name(read.steps[-1]) or (kind is not None and _is_secret(kind, read.steps)):
             return ".".join(read.steps)
     return ""

@@ -29,6 +29,7 @@ def collect_told(drafts: Iterable[Draft]) -> Mapping[Key, Told]:
         if draft.kind is not None and draft.kind.rule_key in by_kind:
             by_kind[draft.kind.rule_key].append(draft)
     if by_kind[_SETTINGS] or by_kind[_POOL]:
+        # Most sources have neither pools nor autoscale settings, and then no index of ids is made.
         ids = {draft.known_id.key: draft.resource.key for draft in drafts if draft.known_id}
     channels = {draft.resource.key: _find_channel(draft) for draft in by_kind[_CLUSTER]}
     told: dict[Key, Told] = {}

@@ -37,6 +37,7 @@ def locate_in_annotation(annotation: str, path: FieldPath, resource: Resource) -
     text = resource.annotations.get(annotation, "")
     read = read_annotation(annotation, text) if text else AnnotationText(())
     inside = read.documents[0].lines.find_nearest(path) if len(read.documents) == 1 else read.line
+    # A quoted or patched text has no lines of its own in the file, so only the line of its key is right.
     if at in resource.patched or not _is_block(text, start.line, resource):
         return start
     return SourceLocation(start.path, start.line + inside)

@@ -170,6 +170,7 @@ def check_inherited_policy(resource: Resource, namespace: Mapping[str, str]) -> 
     `namespace` has the annotations of the manifest's own Namespace.
     """
     value = namespace.get(RECONCILE_POLICY, "")
+    # A policy of the resource itself wins, so the fault of its Namespace has no effect on it.
     if not value or value in set(Policy) or resource.annotations.get(RECONCILE_POLICY):
         return
     where = f"The Namespace {resource.key.namespace} sets the policy of this manifest: {RECONCILE_POLICY}"

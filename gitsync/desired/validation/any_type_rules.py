@@ -142,6 +142,7 @@ def check_action(resource: Resource, kind: Kind, unknown: Level) -> Iterator[Fin
     if not isinstance(action, str):
         return
     path = ("spec", "operatorSpec", "secretAction")
+    # The action is called in each run, a silent one too.
     if not _READS.fullmatch(action):
         yield Finding(
             code="SecretAction",
@@ -152,6 +153,7 @@ def check_action(resource: Resource, kind: Kind, unknown: Level) -> Iterator[Fin
         return
     arm_type = open_arm_types().find_type(kind.arm_type)
     version = arm_type.find_version(kind.api_version) if arm_type else None
+    # A version without facts may have any action.
     if version is None or action.casefold() in {name.casefold() for name in version.actions}:
         return
     close = suggest(action, version.actions)
@@ -193,6 +195,7 @@ def _check_owner(member: Member, kind: Kind, kinds: Mapping[Any, Kind | None], c
         return None
     of_owner = kinds.get(owner.key)
     owner_type = of_owner.arm_type if of_owner else catalog.arm_type(owner.key.group, owner.key.kind)
+    # An owner with an unknown kind has a problem of its own.
     if not owner_type or _fits_type(kind, steps, owner_type):
         return None
     fault = f"spec.owner is {format_short_key(owner.key)}, a {owner_type}"

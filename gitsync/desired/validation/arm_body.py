@@ -113,6 +113,7 @@ class _Check:
     def _check_entries(self, entries: list[Any], type_: BodyType, path: FieldPath) -> None:
         for index, entry in enumerate(entries):
             where = (*path, index)
+            # In an object null is absent, and in a list it takes an index.
             if entry is None and type_.shape != "any":
                 self.findings.append(
                     make_wrong_type(entry, type_, where, self.unknown, is_hidden=self._is_hidden(where))
@@ -156,6 +157,7 @@ class _Check:
                 self._check_member(child, member, where)
             elif (others := type_.others) is not None:
                 self.check_value(child, others, where)
+            # Without a known variant, a member of any of them may be right.
             elif variant or not any(other.find_member(name) for other in type_.list_variants()):
                 self._add_unknown(name, types, where)
 
@@ -167,6 +169,7 @@ class _Check:
 
     def _check_required(self, value: dict[str, Any], type_: BodyType, path: FieldPath) -> None:
         for member in type_.required:
+            # The URL of the request gives these, whatever the type states.
             is_own = path == self.path and member.name.casefold() in OWN_NAMES
             if not is_own and find_in_any_case(value, member.name) is None:
                 self.findings.append(make_missing((*path, member.name)))

@@ -19,7 +19,7 @@ from gitsync.desired.catalog.name_alphabets import find_alphabet
 from gitsync.desired.catalog.packed_tables import is_immutable
 from gitsync.desired.catalog.reference_targets import find_target, list_children, list_referrers
 from gitsync.desired.catalog.releases import UNRELEASED, describe_lifetime, find_lifetime
-from gitsync.desired.catalog.type_words import PROVIDER_NAMES, describe_type, join_with_or
+from gitsync.desired.catalog.type_words import PROVIDER_NAMES, add_article, describe_type, join_with_or
 from gitsync.desired.problems.problem_codes import describe_common_field
 from gitsync.desired.problems.suggest import suggest
 from gitsync.desired.validation.name_rules import is_uuid_named
@@ -62,7 +62,7 @@ def explain_kind(match: KindMatch, catalog: Catalog, *, recursive: bool = False)
     if find_named_type(kind_field.facts["type"]) in REFERENCES and (
         target := find_target(kind, kind_field.path, catalog)
     ):
-        notes = (*notes, f"refers to a {format_group_kind(target, kind.gvk.group)}")
+        notes = (*notes, f"refers to {add_article(format_group_kind(target, kind.gvk.group))}")
     relations: tuple[tuple[str, str], ...] = ()
     referrers: tuple[str, ...] = ()
     if not match.fields:
@@ -172,7 +172,7 @@ def _describe_owner(kind: Kind) -> str:
     if kind.any_owner:
         return "any resource, by group, kind and name, or by armId"
     if kind.owner is not None:
-        return f"a {kind.owner[1]} ({kind.owner[0]}) by name{'' if kind.owner_is_named else ', or by armId'}"
+        return f"{add_article(kind.owner[1])} ({kind.owner[0]}) by name{'' if kind.owner_is_named else ', or by armId'}"
     return "none: it is in the subscription" if kind.scope is Scope.LOCATION else "none: it is in the tenant"
 
 

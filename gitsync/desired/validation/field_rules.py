@@ -221,7 +221,7 @@ def check_fields(
 
 
 def _explain_untagged(kind: Kind) -> Fault:
-    return Fault(f"A {kind.gvk.kind} cannot have tags.", "Remove the kind from the rule.")
+    return Fault(f"{kind.gvk.kind} cannot have tags.", "Remove the kind from the rule.")
 
 
 def warn_of_rules(

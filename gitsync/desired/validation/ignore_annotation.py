@@ -12,6 +12,7 @@ from datetime import date
 from typing import Any
 
 from gitsync.desired.catalog.arm_fields import Misfit
+from gitsync.desired.catalog.type_words import add_article
 from gitsync.desired.formats.ignored_paths import Paths, Steps
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.validation.annotation_text import read_annotation
@@ -45,7 +46,7 @@ def check_ignore(resource: Resource, kind: Kind, today: date | None) -> Iterator
     # Without a live body there is no value that could stay as it is.
     if resource.annotations.get(IGNORE) and not kind.can_get:
         yield _make_error(
-            f"Azure does not return a {kind.gvk.kind}, so no path of it can be ignored.",
+            f"Azure does not return {add_article(kind.gvk.kind)}, so no path of it can be ignored.",
             "Remove the annotation.",
         )
 

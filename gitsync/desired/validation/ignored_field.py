@@ -135,7 +135,7 @@ def check_existence(path: IgnoredPath, kind: Kind) -> Fault | None:
     close = suggest(step, misfit.members) if parse_entry_step(step) is None else None
     members = join_with_or(misfit.members[:12]) if misfit.members else ""
     hint = f"Did you mean {close}?" if close else f"Known members: {members}." if members else "It has no members."
-    return Fault(f"A {kind.gvk.kind} has nothing at {path.text}: {quote_scalar(step)} is unknown there.", hint)
+    return Fault(f"{kind.gvk.kind} has nothing at {path.text}: {quote_scalar(step)} is unknown there.", hint)
 
 
 def _find_misfit(path: IgnoredPath, kind: Kind) -> tuple[Misfit, str] | None:

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from gitsync.desired.catalog.catalog import Catalog
-from gitsync.desired.catalog.type_words import format_short_key, join_with_and
+from gitsync.desired.catalog.type_words import add_article, format_short_key, join_with_and
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
@@ -292,7 +292,7 @@ def _suggest_target(member: Member, target: _MissingTarget, names: _KnownNames) 
             has_fixed_kind = target.role == "owner" and member.kind is not None and not member.kind.any_owner
             return _suggest_other_kind(key, others, names, has_fixed_kind=has_fixed_kind)
         candidates = join_with_and([f"{kind}/{key.name}" for kind in others])
-        return f"{candidates} exists, but this references a {key.kind}."
+        return f"{candidates} exists, but this references {add_article(key.kind)}."
     if namespaces := names.list_namespaces(key):
         return f"It is declared in namespace {namespaces[0]}, but owners and references stay within a namespace."
     return ""

@@ -13,7 +13,7 @@ from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.name_alphabets import BLANKS, find_alphabet
 from gitsync.desired.catalog.packed_tables import suggest_role
 from gitsync.desired.catalog.spec_visitor import Visit, visit_spec
-from gitsync.desired.catalog.type_words import join_with_and, join_with_or, quote_scalar
+from gitsync.desired.catalog.type_words import add_article, join_with_and, join_with_or, quote_scalar
 from gitsync.desired.catalog.unknown_kind import suggest_group
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
@@ -196,13 +196,13 @@ def _check_spare_fields(visit: Visit, kind: Kind, unknown: Level) -> Iterator[Fi
         if text is None or text == expected:
             message = (
                 f"{format_field(path)} has no effect, and an API server drops it: "
-                f"a {kind.gvk.kind} is always owned by a {_describe_owner(kind)}."
+                f"{add_article(kind.gvk.kind)} is always owned by {add_article(_describe_owner(kind))}."
             )
             yield Finding(code="NoEffect", path=path, message=message, hint=f"Remove {field}.", level=unknown)
         else:
             message = (
                 f"{format_field(path)} must be {expected}: "
-                f"a {kind.gvk.kind} is always owned by a {_describe_owner(kind)}."
+                f"{add_article(kind.gvk.kind)} is always owned by {add_article(_describe_owner(kind))}."
             )
             yield Finding(code="OwnerKind", path=path, message=message, hint=f"Remove {field}, or name another owner.")
 

@@ -37,6 +37,7 @@ class DocumentComparison:
 
 def answer(pair: DocumentComparison, catalog: Catalog) -> Comparison:
     """Compare the documents, with the facts of the type."""
+    # A type without a version is legitimate here: the newest one then gives the facts.
     named = TypeAndVersion.parse(pair.arm_type) or TypeAndVersion(pair.arm_type, "")
     arm_type = named.arm_type
     hints = replace(make_hints(catalog, arm_type, pair.api_version or named.api_version), own_id=pair.own_id)
@@ -50,6 +51,7 @@ def _make_remembered(pair: DocumentComparison) -> Remembered | None:
     if pair.baseline is None and pair.applied is None:
         return None
     applied = _replace_nulls(pair.desired if pair.applied is None else pair.applied, pair.baseline)
+    # The input may be a full answer. A record would keep only the leaves that were sent, and the rest is not git's.
     baseline = None if pair.baseline is None else make_baseline(applied, pair.baseline)
     return Remembered(applied=applied, baseline=baseline)
 

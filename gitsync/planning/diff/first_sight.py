@@ -46,6 +46,7 @@ FirstSightDifferences = Iterator[Difference | Unverified]
 
 def compare_first_sight(desired: Any, live: Any, hints: Hints, path: JsonPath = ()) -> FirstSightDifferences:
     """Yield the leaves of `desired` that differ in Azure, and those that Azure does not return."""
+    # Azure hides secrets or returns a mask, so only the digest of the last write can show a change.
     if isinstance(desired, Secret):
         yield Unverified(path)
     elif live is None:
@@ -104,6 +105,7 @@ def _compare_absent(desired: Any, path: JsonPath) -> FirstSightDifferences:
     """Compare a leaf that Azure did not return. It always returns tags, ids as keys and complete mappings, but not all
     other leaves.
     """
+    # An empty value and an absent one request the same.
     if desired == [] or (desired == {} and path[-1] in ATOMIC_MAPPINGS):
         return
     if path[0] == TAGS or str(path[-1]).startswith("/") or not ATOMIC_MAPPINGS.isdisjoint(path):
@@ -113,6 +115,7 @@ def _compare_absent(desired: Any, path: JsonPath) -> FirstSightDifferences:
 
 
 def _compare_lists(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> FirstSightDifferences:
+    # Azure may keep the list in another order, so any of its values may be the secret.
     if any(isinstance(entry, Secret) for entry in desired):
         yield Unverified(path)
     elif is_plain(desired, live):
@@ -142,6 +145,7 @@ def _list_own_entries(desired: list[Any], live: list[Any], hints: Hints, path: J
 
 
 def _compare_by_index(desired: list[Any], live: list[Any], hints: Hints, path: JsonPath) -> FirstSightDifferences:
+    # With equal lengths each entry has its counterpart, and one that looks like Azure's own may be git's.
     own = _list_own_entries(desired, live, hints, path) if len(desired) != len(live) else []
     comparable = [entry for index, entry in enumerate(live) if index not in own]
     if len(desired) != len(comparable):

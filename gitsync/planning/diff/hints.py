@@ -98,6 +98,7 @@ def _build_type_tree(facts: TypeFacts, types: Mapping[str, TypeFacts], containin
         subtree = "secret" if is_secret else _build_value_tree(entry["type"], types, containing)
         if not subtree:
             continue
+        # The members of a union have no step of their own in ARM's body, so their hints share one level.
         if facts.get("oneOf"):
             _merge(tree, subtree if isinstance(subtree, dict) else {})
         else:

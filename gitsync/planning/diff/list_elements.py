@@ -34,6 +34,7 @@ def split_lists(difference: Difference) -> list[Difference]:
     if not (isinstance(desired, list) and isinstance(live, list)) or len(desired) + len(live) > _MOST:
         return [difference]
     path = parse_pointer(difference.path)
+    # Azure returns plain values in any order, so a move within the list is not a change.
     is_set = is_plain(desired, live) and not is_ordered(path)
     parts = []
     for index, ours, theirs in (_pair_members if is_set else _pair_in_order)(desired, live):
@@ -65,6 +66,7 @@ def _list_further(first: Sequence[Any], other: Sequence[Any]) -> list[tuple[int,
 
 
 def _pair_in_order(desired: Sequence[Any], live: Sequence[Any]) -> Iterator[tuple[int, Any, Any]]:
+    # Without `autojunk`, entries that recur in a list of 200 and more still pair.
     matcher = SequenceMatcher(None, list(map(_write, desired)), list(map(_write, live)), autojunk=False)
     ours, theirs = list(enumerate(desired)), list(enumerate(live))
     for word, begin, end, other_begin, other_end in matcher.get_opcodes():

@@ -49,6 +49,7 @@ def redact_comparison(comparison: Comparison, shapes: frozenset[SecretShape]) ->
 
 
 def _redact_difference(difference: Difference, shapes: frozenset[SecretShape]) -> Difference:
+    # A pointer escapes the slash in a key, and a shape has keys as they are.
     at = tuple(_normalize_step(step.replace("~1", "/").replace("~0", "~")) for step in difference.path.split("/")[1:])
     return replace(
         difference, desired=redact_value(difference.desired, shapes, at), live=redact_value(difference.live, shapes, at)
@@ -101,6 +102,7 @@ class Bodies:
         if isinstance(value, Secret):
             if value not in self._secrets:
                 self._secrets.append(value)
+            # The index keeps different secrets different, so that a changed one is still a change.
             return f"{MASKED}\0{self._secrets.index(value)}"
         return _map_members(value, self._replace_secrets)
 

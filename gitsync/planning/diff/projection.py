@@ -31,6 +31,7 @@ def project(desired: Any, live: Any, name: str = "") -> Any:
     An entry of a list that git does not have is kept as its key only, so that a further one is noticed, except in lists
     that hold resources of their own kind. `name` is the member that has the values.
     """
+    # The projection goes into the record, which must never have a secret that Azure returned.
     if isinstance(desired, Secret) or desired == MASKED:
         return None
     if isinstance(desired, dict) and isinstance(live, dict):
@@ -39,6 +40,7 @@ def project(desired: Any, live: Any, name: str = "") -> Any:
             for key, value in desired.items()
             if (kept := project(value, find_member(live, key, name), key)) is not None
         }
+        # Such a mapping is complete in git, so a further member in Azure must stay visible as a difference.
         return {**live, **projected} if name in ATOMIC_MAPPINGS else projected
     if isinstance(desired, list) and any(isinstance(entry, Secret) or entry == MASKED for entry in desired):
         return None  # Azure may keep it in another order, so any of its values may be the secret
@@ -57,6 +59,7 @@ def _project_list(desired: list[Any], live: list[Any], name: str) -> list[Any]:
     return [
         project(desired_by_key[key][1], entry) if key in desired_by_key else keep_key(entry, field)
         for key, (_, entry) in index_by_key(live, field).items()
+        # Entries of an open list are resources of their own, which others may declare.
         if key in desired_by_key or name not in OPEN_LISTS
     ]
 
@@ -92,6 +95,7 @@ def _build_merge_patch(
     for key in {**before, **desired}:
         value, previous, live_value = desired.get(key), before.get(key), live.get(key)
         if key == TAGS and isinstance(live_value, Mapping):
+            # A PATCH replaces all tags, so those that Azure Policy or people set have to be in it.
             value = _keep_tags(value or {}, live_value, previous or {})
             if _fold_names(value) != _fold_names(live_value):
                 patch[key] = value

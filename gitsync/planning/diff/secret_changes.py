@@ -44,6 +44,7 @@ def add_secret_changes(comparison: Comparison, now: Mapping[str, Any], before: M
     ]
     because = {path: reason for path, seal, old in common if (reason := _explain_unknown(seal, old))}
     known_paths = {difference.path for difference in comparison.differences}
+    # Digests by another key or none prove nothing, so they are a warning: a rotated key must not write every resource.
     changed = [path for path, seal, old in common if path not in known_paths and path not in because and seal != old]
     differences = (*comparison.differences, *(Difference(path, MASKED, MASKED, CHANGED) for path in changed))
     verdict = comparison.verdict

@@ -89,6 +89,7 @@ def compare(
     unverified = tuple(sorted(set(map(format_pointer, unverified_paths))))
     if remembered is None:
         return Comparison(verdict=Verdict.ADOPT, differences=_sort(differences), unverified=unverified)
+    # Only an AzureResource pairs such entries by value. ASO's kinds keep the pairing by position.
     if hints.body_type is not None:
         live = sort_as_before(live, select_desired(remembered.applied), remembered.baseline)
     pending = tuple(_list_pending(desired, select_desired(remembered.applied), live, hints))

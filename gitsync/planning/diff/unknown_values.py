@@ -41,6 +41,7 @@ def blank(document: Any, path: JsonPath, reference: Any, instead: Any, inside: s
     member that has the document.
     """
     if not path:
+        # A value that is absent stays absent, or Azure would seem to have one.
         return document if document is None else instead
     step, rest = path[0], path[1:]
     if isinstance(step, int):

@@ -36,12 +36,14 @@ def sort_as_before(live: Any, applied: Any, baseline: Any, path: JsonPath = ()) 
             sort_as_before(entry, sent.get(key, _NONE)[1], before.get(key, _NONE)[1], (*path, index))
             for key, (index, entry) in index_by_key(live, field).items()
         ]
+    # With another length no pairing is certain, and the list is a difference anyway.
     return _sort_unnamed(live, applied, baseline) if len(live) == len(baseline) else live
 
 
 def _sort_unnamed(live: list[Any], applied: list[Any], baseline: list[Any]) -> list[Any]:
     remaining, positions = list(live), dict.fromkeys(range(len(baseline)))
     for position, before in enumerate(baseline):
+        # Azure may have more entries than were sent. The last one sent then shows which leaves a baseline keeps.
         shape = applied[min(position, len(applied) - 1)]
         same = next((i for i, entry in enumerate(remaining) if project(shape, entry) == before), None)
         if same is not None:

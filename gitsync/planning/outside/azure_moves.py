@@ -200,6 +200,7 @@ def is_moved_by_azure(
     resource (`catalog.handed_over`).
     """
     path, before, now = change
+    # A tag is somebody's own text, whatever it looks like.
     if path[0] == TAGS:
         return False
     return (
@@ -252,8 +253,10 @@ def _is_handed_over(arm_type: str, change: LeafChange, live: Mapping[str, Any], 
     """
     path, before, now = change
     for row in select_rows(arm_type, tuple(told)):
+        # A switch owns how far a value moves, and not whether there is one.
         if len(row.path) != len(path) or not _leads_to(row.path, path) or before is None or now is None:
             continue
+        # Git does not set the value, so the recorded one stands for git's side.
         pair = FieldPair(put_value(live, path, before), path, live, path, told)
         if row.fits(pair) and row.applies(pair) and row.choose(pair) == now:
             return True

@@ -75,8 +75,7 @@ def carry_values(
 
 def find_covers(covers: Sequence[Any], key: str, inside: str | int) -> list[Any]:
     """Return what each of these values has as a member of the mapping `inside`; nothing for one that lacks it."""
-    found = (_find(cover, key, inside) for cover in covers)
-    return [value for value in found if value is not None]
+    return [value for cover in covers if (value := _find(cover, key, inside)) is not None]
 
 
 def _find(body: Any, key: str, inside: str | int) -> Any:
@@ -90,12 +89,15 @@ def _find(body: Any, key: str, inside: str | int) -> Any:
 def _subtract(value: Any, covers: Sequence[Any], inside: str | int = "") -> Any:
     """Return what is left of a value; None for nothing."""
     if isinstance(value, Mapping):
+        # Git sets such a mapping in full, so nothing in it is beside git.
         if inside in ATOMIC_MAPPINGS and covers:
             return None
+        # Git sets something else here, which the comparison with git reports.
         if not all(isinstance(cover, Mapping) for cover in covers):
             return None
         left = {}
         for key, child in value.items():
+            # Entries of open lists are resources of their own, with records of their own.
             below = () if key in OPEN_LISTS else find_covers(covers, key, inside)
             rest = None if key in OPEN_LISTS else _subtract(child, below, key)
             if not is_empty(rest, inside):
@@ -139,6 +141,7 @@ def _list_changes(before: Any, now: Any, covers: Sequence[Any], path: JsonPath) 
     if not covers:
         yield from _compare(before, now, path)
         return
+    # A digest and values cannot be compared, so nothing is known of the rest of the list.
     if is_seal(before) is not is_seal(now):  # of a long list that git sets in part only now
         return
     inside, sides = path[-1] if path else "", (_or_empty(before), _or_empty(now))
@@ -168,6 +171,7 @@ def _compare(before: Any, now: Any, path: JsonPath) -> Iterator[LeafChange]:
         if _is_id(key) and (before is None) is not (now is None):
             yield path, before, now
     elif (is_seal(before) and now in _EMPTY) or (is_seal(now) and before in _EMPTY):  # a digest may be empty
+        # The value behind a digest may be an empty one, so that both sides mean the same.
         yield path, before or None, now or None
     elif isinstance(_or_empty(before), Mapping) and isinstance(_or_empty(now), Mapping):
         for key, recorded, shown in _pair_members(_or_empty(before), _or_empty(now), path[-1] if path else ""):
@@ -190,6 +194,7 @@ def _compare_lists(before: list[Any], now: list[Any], path: JsonPath) -> Iterato
         yield from (((*path, len(now) + index), entry, None) for index, entry in enumerate(gone))
     elif is_plain(before, now) or is_ordered(path) or len(before) != len(now):
         yield from ((at, recorded, shown) for at, shown, recorded in compute_changes(now, before, path))
+    # Azure returns such lists in any order.
     elif sorted(map(_write, before)) != sorted(map(_write, now)):
         for index, (old, entry) in enumerate(zip(before, now, strict=True)):
             yield from _compare(old, entry, (*path, index))

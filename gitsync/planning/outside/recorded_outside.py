@@ -134,6 +134,7 @@ class OutsideView:
         """Return what to record after a run that wrote nothing: the former values, unless git sets them now."""
         if recorded is None or not is_current(recorded):
             return self.record(live, new_cover)
+        # Without a change, a new record equals the old one, and follows what git sets now.
         renewed = self.record(live, new_cover, is_written=recorded.is_written)
         changed = tuple(sorted(change.path for change in changes))
         if not changed:
@@ -154,10 +155,12 @@ class OutsideView:
     def _digest(self, live: Mapping[str, Any]) -> str:
         lasting = {name: value for name, value in live.items() if name not in _PASSING}
         text = _write(_drop_children(lasting, self.arm_type))
+        # With the revision of the types, an upgrade makes the digest differ, and the values are selected again.
         return self.digests.fingerprint(self.arm_id.key, f"{open_arm_types().revision} {text}")
 
     def _digest_safely(self, live: Mapping[str, Any]) -> str:
         """Return the digest of a body; "" if one that is not keyed would let somebody guess a secret."""
+        # A short secret can be guessed until its plain digest is found.
         is_safe = self.digests.key is not None or not has_secret(live, _make_hints(self.kind), ())
         return self._digest(live) if is_safe else ""
 
@@ -172,6 +175,7 @@ def _describe(change: LeafChange, silence: Silence) -> OutsideChange | None:
     pointer, old, new = format_pointer(path), mask_digests(before), mask_digests(now)
     sides = (REMOVED if side is None else side for side in (old, new))
     weakens = explain_weakening(silence.hints.arm_type, pointer, *sides, is_gone=False)
+    # A change that weakens the estate is reported even if it looks like one of Azure's own.
     if silence.is_spelling(change) or (not weakens and silence.is_silent((path, old, new))):
         return None
     return OutsideChange(path=pointer, before=old, now=new, weakens=weakens, is_restorable=not has_secrets(before))
@@ -206,6 +210,7 @@ def _hide(value: Any, hints: Hints, covers: Sequence[Any], path: JsonPath = ()) 
         return {
             key: _hide(child, hints, find_covers(covers, key, inside), (*path, key)) for key, child in value.items()
         }
+    # What git sets in part is kept entry by entry, since one digest of all would hide which part changed.
     is_long = not covers and isinstance(value, str | list) and len(_write(value)) > LONGEST
     if is_long or (value is not None and _is_hidden(path, value, hints)):
         return Secret(_write(_sort(value, path)))

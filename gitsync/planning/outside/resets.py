@@ -87,6 +87,7 @@ def list_resets(
     effects = read_put_effects(view.arm_type)
     leaves = [leaf for leaf in iterate_uncovered(writable, body) if not _is_kept(leaf, effects)]
     changed = list(_select_changed(leaves, changes or ()))
+    # Everything else was there when gitsync sent a PUT of the same fields, and survived it.
     if changes is not None and not is_first:
         return tuple(_describe(view, leaf) for leaf in changed)
     texts, defaults, known = _list_texts(body), find_defaults(view.arm_type), {leaf.path for leaf in changed}
@@ -175,6 +176,7 @@ def _is_azures_own(leaf: Uncovered, view: OutsideView, texts: frozenset[str], de
     if path[0] == TAGS:
         return False
     is_guard = protects(view.arm_type, format_pointer(leaf.path), value)
+    # One recording with `publicNetworkAccess: Disabled` would otherwise hide the same value in each estate.
     is_usual = is_guard or value is True
     if find_azure_values(view.arm_type).is_own(path, value) or defaults.is_default(path, value, is_usual=is_usual):
         return True
@@ -194,6 +196,7 @@ def _is_derived(value: str, view: OutsideView, texts: frozenset[str]) -> bool:
     """Return whether a machine made a text, or derived it from others: the name of the resource, a name in the body."""
     text = value.casefold()
     is_own = text == view.arm_id.name.casefold() or ArmId(value).is_within(view.arm_id)
+    # A name in the body, such as that of a subnet, comes back in fields that Azure derives from it.
     is_echo = len(text) > _SHORT and text in texts
     return text in _NEUTRAL or is_own or is_echo or _MADE.fullmatch(value) is not None
 

@@ -33,6 +33,7 @@ def find_unit(pointer: str) -> JsonPath:
     path = parse_pointer(pointer)
     if path[0] == TAGS:
         return path[:1]
+    # RFC 7386 has no way to change one entry of a list.
     return next((path[:at] for at, step in enumerate(path) if isinstance(step, int)), path)
 
 
@@ -46,6 +47,7 @@ def group_by_obstacle(
         unit = find_unit(change.path)
         if unit not in obstacles:
             value = _find(shown, unit)
+            # A list is sent in full. Without its secrets, or with a mask in their place, the PATCH would change them.
             obstacles[unit] = HAS_SECRETS if isinstance(value, list) and has_secret(value, view.hints, unit) else ""
         groups.setdefault(obstacles[unit] if change.is_restorable else ONLY_DIGEST, []).append(change)
     return groups
@@ -109,6 +111,7 @@ def _restore_entries(
 ) -> list[Any]:
     changed = (_restore(entry, below[at], at) if at in below else entry for at, entry in enumerate(entries))
     restored = [entry for entry in changed if entry is not None]
+    # The entries get their former positions only if those before them are there already.
     for part in sorted(gone, key=lambda part: int(part.path[0])):
         restored.insert(int(part.path[0]), part.before)
     return restored

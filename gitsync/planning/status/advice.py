@@ -39,6 +39,7 @@ def find_code_advice(condition: Condition | None, arm_id: ArmId | None) -> str:
     """Find the advice for the code of a condition alone, which quotes nothing."""
     if condition is None or condition.is_ready:
         return ""
+    # gitsync's own messages may contain words that mean something else in Azure's refusals.
     is_refusal = condition.severity is not Severity.INFO and condition.reason not in _OWN_REASONS
     arm_type = arm_id.arm_type if arm_id else ""
     return find_advice(find_code(condition), arm_type, condition.message if is_refusal else None)

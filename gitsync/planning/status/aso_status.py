@@ -29,6 +29,7 @@ def collect_config_map_values(kind: Kind, fields: Iterable[str], body: Mapping[s
         field: _find_inside(status, kind.config_maps[field].split(".")) for field in fields if field in kind.config_maps
     }
     return {
+        # A config map has texts, and JSON and ASO spell a boolean in lower case.
         field: str(value).lower() if isinstance(value, bool) else str(value)
         for field, value in sorted(values_by_field.items())
         if value is not None

@@ -201,6 +201,7 @@ def make_refused(failure: ProviderError, classification: Classification) -> Cond
 
 def _make_advice(failure: ProviderError) -> str:
     """Join the hint of a failure with where to look up a person that Azure named: reports may leave the name out."""
+    # The advice may change without a new condition, so the id of one request does not cause a commit in each run.
     is_named = failure.correlation_id and hide_people(failure.message) != failure.message
     if not is_named:
         return failure.hint
@@ -268,8 +269,10 @@ def make_fault(fault: Exception) -> Condition:
 
 def is_replacement(new: Condition, old: Condition | None) -> bool:
     """Return whether a new condition replaces the old one (docs/reference/reconciliation.md#ready-condition)."""
+    # A new generation is new information, whatever the severity.
     if old is None or new.generation > old.generation:
         return True
+    # The old time of the transition stays, and a silent run has nothing to commit.
     if new.says_the_same(old):
         return False
     # A resource that makes progress again no longer waits.

@@ -78,6 +78,7 @@ _LONGEST_TEXT: Final = 4000
 
 def passes_by_itself(failure: ProviderError) -> bool:
     """Return whether the same write succeeds once another operation has ended, or ARM has fewer jobs."""
+    # A 403 or 404 whose text quotes such words does not pass by itself.
     if failure.status not in _STATUSES and not 200 <= failure.status < 300:
         return False
     details = ((str(detail.get("code") or ""), str(detail.get("message") or "")) for detail in failure.details)

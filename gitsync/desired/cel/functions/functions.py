@@ -94,6 +94,7 @@ def _unwrap(items: Sequence[Any]) -> list[Any]:
 
 def _decode_base64(text: str) -> bytes:
     """Read base64, with or without the padding at its end."""
+    # Go's decoder takes both forms, and Python's demands the padding.
     bare = text.rstrip("=")
     try:
         return base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)

@@ -79,6 +79,7 @@ def _compile(pattern: str) -> Any:
         return re2.compile(pattern.encode("utf-8", "surrogatepass"), options)
     except re2.error as error:
         said = error.args[0].decode("utf-8", "replace")
+        # The message of RE2 repeats the pattern, which may be a secret, so it is neither quoted nor chained.
         raise _make_pattern_error(_REFUSALS.get(said.partition(": ")[0], "is not valid")) from None
     finally:
         re2.purge()  # re2 would cache 128 patterns of any size

@@ -50,12 +50,14 @@ def _divide(left: int, right: int) -> int:
     if right == 0:
         raise EvaluationError("division by zero")
     size = abs(left) // abs(right)
+    # Python's `//` rounds towards minus infinity, and Go's towards zero.
     return size if (left < 0) == (right < 0) else -size
 
 
 def _take_remainder(left: int, right: int) -> int:
     if right == 0:
         raise EvaluationError("modulus by zero")
+    # Python's `%` takes the sign of the divisor, and Go's that of the dividend.
     size = abs(left) % abs(right)
     return -size if left < 0 else size
 
@@ -65,6 +67,7 @@ def _divide_doubles(left: float, right: float) -> float:
         return left / right
     if left == 0 or math.isnan(left):
         return math.nan
+    # Python raises an error for a division by zero, where IEEE 754 has an infinity with a sign.
     return math.copysign(math.inf, left) * math.copysign(1, right)
 
 
@@ -85,6 +88,7 @@ def is_equal(budget: EvaluationBudget, left: Any, right: Any) -> bool:
 
 
 def _compare_texts(budget: EvaluationBudget, left: Any, right: Any) -> bool:
+    # Texts of other lengths differ at no cost, and only a comparison letter by letter is charged.
     if len(left) != len(right):
         return False
     budget.charge_characters(len(left))

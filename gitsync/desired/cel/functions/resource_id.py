@@ -116,6 +116,7 @@ def _descend(here: ResourceId, segments: list[str]) -> tuple[ResourceId, list[st
     """Go down one level: to a type of a provider, a provider itself, or a nested type of the same provider."""
     if segments[0].casefold() != "providers":
         return _descend_to_child(here, segments), segments[2:]
+    # Such an id names a provider without a resource, which Azure's SDK takes in a subscription or the tenant only.
     if len(segments) == 2 or (len(segments) > 2 and segments[2].casefold() == "providers"):
         if here.type not in {_SUBSCRIPTION, _TENANT}:
             raise _make_id_error("it has a provider that is not in a subscription or the tenant")

@@ -44,6 +44,7 @@ def _take_char(text: str, index: int) -> str:
 def _find_index(text: str, part: str, start: int = 0) -> int:
     if start < 0:
         raise _make_index_error()
+    # Python does not find an empty text behind the end, and cel-go does.
     return text.find(part, start) if part else min(start, len(text))
 
 
@@ -75,6 +76,7 @@ def _split(text: str, separator: str, limit: int = -1) -> list[str]:
         return text.split(separator, limit - 1 if limit > 0 else -1)
     if limit < 0 or limit >= len(text):
         return list(text)
+    # Python cannot split at an empty separator.
     return [*text[: limit - 1], text[limit - 1 :]]
 
 

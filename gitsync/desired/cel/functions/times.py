@@ -83,6 +83,7 @@ def write_timestamp(time: Timestamp) -> str:
     """Write RFC 3339, with the offset of the original text."""
     seconds, rest = divmod(time.nanoseconds, SECOND)
     try:
+        # With a time zone, Python would write an offset itself, and in another form.
         moment = _EPOCH.replace(tzinfo=None) + timedelta(seconds=seconds + time.offset)
     except OverflowError:
         raise EvaluationError("timestamp out of range: years are from 1 to 9999") from None
@@ -157,6 +158,7 @@ def _make_part_reader(part: Callable[[datetime], int]) -> Callable[..., int]:
 
 
 def _read_milliseconds(time: Timestamp, zone: str = "") -> int:
+    # An unknown zone is an error here too, although no zone changes the milliseconds.
     _read_zone(zone)
     return time.nanoseconds % SECOND // _MILLISECOND
 

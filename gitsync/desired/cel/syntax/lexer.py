@@ -64,6 +64,7 @@ def split_tokens(text: str) -> Iterator[Token]:
     while here < len(text):
         line = bisect_right(starts, here)
         at = Position(line, here - starts[line - 1] + 1)
+        # `match` at a position copies nothing, where a slice would copy the rest of the text for each token.
         found = _TOKEN.match(text, here)
         if found is None:
             raise ExpressionError(format_error(at, f"Syntax error: token recognition error at: {text[here]!r}"))
@@ -175,6 +176,7 @@ def _decode_character(found: re.Match[str]) -> str:
 
 def _decode_escape(found: re.Match[str]) -> bytes:
     said = found[1]
+    # In bytes, such an escape is one byte. In a string, it is a character, which UTF-8 may write as two.
     if said[0] in "xX0123" and said not in _SIMPLE and len(said) > 1:
         return bytes((_find_code(said),))
     if said[0] in "uU" and len(said) > 1:

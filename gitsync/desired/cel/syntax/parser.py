@@ -50,6 +50,7 @@ def parse(text: str) -> ExpressionNode:
     """
     parser = _Parser(text)
     tree = parser.parse()
+    # Chains of operators and members grow the tree without brackets, so it is measured once it is made.
     if any(depth > MOST_DEPTH for depth in iterate_depths(tree)):
         said = f"Syntax error: expression is nested deeper than {MOST_DEPTH} levels"
         raise ExpressionError(format_error(tree.at, said), hint="Build long texts with format() or join().")
@@ -169,6 +170,7 @@ class _Parser:
 
     def _parse_call(self, target: ExpressionNode, name: str, bracket: Token) -> ExpressionNode:
         args = self._parse_arguments()
+        # The name of a namespace is not a variable, so the checker must not look for one.
         if isinstance(target, Ident) and f"{target.name}.{name}" in list_namespaced():
             return FunctionCall(f"{target.name}.{name}", None, args, bracket.at)
         try:
@@ -227,6 +229,7 @@ class _Parser:
 
     def _make_has(self, args: tuple[ExpressionNode, ...], bracket: Token) -> ExpressionNode:
         match args:
+            # `has(a[b])` and `has(a)` have no meaning in CEL: it tests a field.
             case (Select(operand=operand, field=field, at=at, optional=False),):
                 return Select(operand, field, at, test=True)
             case (_,):

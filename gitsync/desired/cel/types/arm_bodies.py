@@ -29,6 +29,8 @@ def make_body_type(type_: BodyType) -> Type:
         return _PLAIN.get(type_.shape, DYN)
     members = _collect_members(type_)
     if type_.others is not None:
+        # An object with named and free members is neither a struct nor a map, and either type would refuse valid
+        # fields.
         return DYN if members else make_map_type(STRING, make_body_type(type_.others))
     return make_struct_type(type_.name or "object", _BodyFields(members)) if members else DYN
 

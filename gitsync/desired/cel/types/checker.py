@@ -234,6 +234,7 @@ class _Checker:
             if node.name in {"optMap", "optFlatMap"}:
                 said = f"found no matching overload for '{node.name}' applied to '{given}'"
             self._report(node.over.at, said)
+            # With dyn, the body is still checked, and the wrong range is reported once.
             types = (DYN,) * len(node.variables)
         self._scopes.append(dict(zip(node.variables, types, strict=True)))
         args = [self._inference.resolve(self.infer_type(arg)) for arg in node.args]

@@ -90,6 +90,7 @@ class Inference:
             wanted, gives = self._rename_parameters(overload)
             if self.fits(wanted, given):
                 now = self.resolve(gives)
+                # With a dyn argument several overloads may fit, and only a run shows which one is called.
                 result = now if result is None or result == now else DYN
         return result
 

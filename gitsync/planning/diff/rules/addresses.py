@@ -53,11 +53,13 @@ def _compare_relative_ids(leaf: Leaf) -> RuleOutcome | None:
         return None
     root = _normalize(full).removesuffix(_normalize(short))
     own = _normalize(leaf.hints.own_id)
+    # Without this root, the same path below another service would count as equal.
     return make_outcome(root != _normalize(full) and bool(root) and (own == root or own.startswith(f"{root}/")))
 
 
 def _compare_name_with_id(leaf: Leaf) -> RuleOutcome | None:
     """A name stands for the resource in the own group: one of the same name in another group is another."""
+    # Either side may have the name; `sorted` puts the text that is not an id first.
     name, full = sorted((leaf.desired, leaf.live), key=_is_arm_id)
     if not leaf.name.endswith("id") or "/" in name or not _is_arm_id(full):
         return None
@@ -102,6 +104,7 @@ ID_RULES: Final = (
 
 
 def _compare_urls(leaf: Leaf) -> RuleOutcome | None:
+    # OpenID Connect compares issuers letter by letter: another slash at the end makes another issuer.
     if leaf.name.endswith(_LITERAL):
         return None
     desired, found = _URL.fullmatch(leaf.desired), _URL.fullmatch(leaf.live)
@@ -113,6 +116,7 @@ def _split_url(url: re.Match[str]) -> tuple[str, str, str]:
     scheme = url["scheme"].casefold()
     host = url["host"].casefold().removesuffix(_PORTS.get(scheme, "\n"))
     rest = url["rest"] or ""
+    # A slash at the end of a query or a fragment belongs to a value.
     return scheme, host, rest if "?" in rest or "#" in rest else rest.removesuffix("/")
 
 

@@ -23,6 +23,7 @@ def is_secret(path: JsonPath, hints: Hints) -> bool:
 
 
 def _compare_masks(leaf: Leaf) -> RuleOutcome | None:
+    # Stars or an empty text in any other field are a value that differs.
     if not _MASK.fullmatch(leaf.live) or not is_secret(leaf.path, leaf.hints):
         return None
     return RuleOutcome.UNTOLD

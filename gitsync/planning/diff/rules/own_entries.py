@@ -40,6 +40,7 @@ def _is_never_proxied(entry: Any) -> bool:
     """An address that every node must reach, the cluster's API server, or a network of the cluster: no single host."""
     if not isinstance(entry, str):
         return False
+    # A single address may be one that somebody added by hand, so only networks count.
     return entry in _NEVER_PROXIED or entry.endswith(".azmk8s.io") or ("/" in entry and _is_private_network(entry))
 
 

@@ -37,6 +37,7 @@ def _compare_number_with_text(leaf: Leaf) -> RuleOutcome | None:
     text, value = _put_text_first(leaf)
     if not isinstance(text, str) or not is_number(value):
         return None
+    # JSON may have 2.0 where the text has "2", and both are one number.
     is_integer = isinstance(value, int) or value.is_integer()
     return make_outcome(text == json.dumps(value) or (is_integer and text == json.dumps(int(value))))
 
@@ -147,6 +148,7 @@ def _parse_interval(text: str) -> tuple[object, ...] | None:
     if len(parts) < 2:
         return None
     meant = [parse_length(part) or parse_instant(part) for part in parts[len(repeats) :]]
+    # Any other text with slashes, such as a path, must stay for the rules below.
     return None if None in meant else (*repeats, *meant)
 
 
@@ -156,6 +158,7 @@ _TIME_OF_CHANGE: Final = re.compile(
 
 
 def _compare_times_of_change(leaf: Leaf) -> RuleOutcome | None:
+    # In tags and descriptions a time is somebody's own text, and a change of it is drift.
     if not _TIME_OF_CHANGE.fullmatch(leaf.name) or leaf.above & FREE:
         return None
     return None if None in (parse_instant(leaf.desired), parse_instant(leaf.live)) else RuleOutcome.UNTOLD

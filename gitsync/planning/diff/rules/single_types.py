@@ -26,6 +26,7 @@ from gitsync.planning.diff.rules.rule import (
 
 
 def _compare_all_keys(leaf: Leaf) -> RuleOutcome | None:
+    # A policy that names keys itself is not widened by Azure.
     names_keys = any(part.startswith(("~", "%", "allkeys")) for part in leaf.desired.split())
     return None if names_keys else make_outcome(leaf.live == f"{leaf.desired} allkeys")
 
@@ -54,11 +55,13 @@ def _compare_version_lines(leaf: Leaf) -> RuleOutcome | None:
     if not (_VERSION.fullmatch(leaf.desired) and _VERSION.fullmatch(leaf.live)):
         return None
     desired, found = leaf.desired.split("."), leaf.live.split(".")
+    # Only Azure may be the more exact side: a patch that git pins and Azure lacks is a difference.
     return make_outcome(len(desired) < len(found) and found[: len(desired)] == desired)
 
 
 def _compare_revisions(leaf: Leaf) -> RuleOutcome | None:
     _, _, revision = leaf.hints.own_id.casefold().partition(";rev=")
+    # Any other revision was chosen by somebody, and is a difference.
     return RuleOutcome.UNTOLD if leaf.live == (revision or "1") else None
 
 

@@ -48,6 +48,7 @@ def parse_xml(text: str) -> list[tuple[Any, ...]] | None:
     events: list[tuple[Any, ...]] = []
     parser = expat.ParserCreate()
     parser.buffer_text = True
+    # Entities of a document type can expand to gigabytes or name files.
     parser.StartDoctypeDeclHandler = _refuse
     parser.StartElementHandler = lambda name, attributes: events.append(("open", name, attributes))
     parser.EndElementHandler = lambda name: events.append(("close", name))
@@ -76,6 +77,7 @@ def _compare_json(leaf: Leaf) -> RuleOutcome | None:
     found = parse_json(leaf.live) if desired is not None else None
     try:
         return make_outcome(desired == found) if found is not None else None
+    # A text nested deeply enough to end the comparison is compared as text, by the rules below.
     except RecursionError:
         return None
 
@@ -85,6 +87,7 @@ def parse_json(text: str) -> Any:
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:
+        # As floats, two large numbers that differ in their last digits would be equal.
         return json.loads(text, object_pairs_hook=_reject_duplicates, parse_int=_Number, parse_float=_Number)
     except (ValueError, RecursionError, _Refused):
         return None

@@ -50,6 +50,7 @@ def _compare_enumerations(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _compare_states(leaf: Leaf) -> RuleOutcome | None:
+    # A resource may be called "default", and names are compared by rules of their own.
     if leaf.desired.casefold() not in _STATES or leaf.above & FREE or leaf.name.endswith("name"):
         return None
     return compare_without_case(leaf)
