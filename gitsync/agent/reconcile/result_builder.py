@@ -288,11 +288,10 @@ def collect_forgotten_exports(
 
 
 def _exists(attempt: Attempt) -> bool:
-    """Return whether the resource exists, as far as this run has read it. If it was not read, the record decides,
-    unless its owner does not exist: Azure has nothing below that.
-    """
+    """Return whether the resource exists, as far as this run has read it."""
     if attempt.observed.exists is not None:
         return attempt.observed.exists
+    # Without a read the record decides, unless the owner does not exist: Azure has nothing below that.
     return _was_ours(attempt.record) and not (isinstance(attempt, ApplyAttempt) and _lacks_owner(attempt))
 
 

@@ -78,10 +78,11 @@ def _build_patch(attempt: ApplyAttempt) -> Mapping[str, Any]:
 
 
 def _acknowledge(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
-    """Return an attempt that has nothing to send. If the response to a write was lost, that write succeeded."""
+    """Return an attempt that has nothing to send."""
     # No response was lost: nothing was sent, or the write is known to be accepted.
     if attempt.write.sent is None or attempt.write.done is not Action.NONE:
         return attempt
+    # The response to the write was lost, and what was read shows that it succeeded.
     action = Action.UPDATE if attempt.write.existed else Action.CREATE
     return _note_accepted(attempt, attempt.write.sent, action, run)
 

@@ -93,10 +93,8 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
 
 def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
-    """Return whether a resource cannot be written since something above it is missing that this run does not create.
-
-    A group that does not exist has the code of a missing group itself.
-    """
+    """Return whether a resource cannot be written since something above it is missing that this run does not create."""
+    # A group that does not exist has the code of a missing group itself.
     if attempt.arm_id.is_group:
         return False
     is_named = absence.code in PARENT_MISSING and attempt.prepared.is_written

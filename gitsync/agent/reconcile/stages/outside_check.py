@@ -85,12 +85,13 @@ def foresee_resets(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
 
 def record_outside(attempt: ApplyAttempt, digests: Digests, use: OutsideUse) -> RecordedOutside | None:
     """Return what the record keeps: what was just read after a write or an adoption; else the former values, so that
-    what changed since then is found again. A revert keeps those that it did not restore.
+    what changed since then is found again.
     """
     live, remembered = attempt.observed.live, attempt.remembered
     if live is None or not _has_outside(attempt):
         return None
     view, keeps_changes = make_view(attempt, digests), attempt.write.done is Action.NONE
+    # A revert keeps the changes that it did not restore.
     if use is OutsideUse.RESTORE and attempt.decision.outside:
         remembered = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
         keeps_changes = True

@@ -249,9 +249,10 @@ def _find_wait(attempt: ApplyAttempt, result: Result, *, is_ours: bool) -> Condi
 
 def _explain_lost_value(attempt: ApplyAttempt, result: Result) -> Condition | None:
     """Return why a resource cannot have a value of another one, which failed: what Azure shows of that may not be what
-    git has. A plan finds a resource fine that a sync could only replace.
+    git has.
     """
     replacement = result.change.replacement
+    # A plan finds a resource fine that a sync could only replace.
     is_kept = replacement is not None and not replacement.is_due
     if result.is_fine and not is_kept and result.verdict is not Verdict.BLOCKED:
         return None
@@ -323,12 +324,10 @@ def stop_without_owner(attempt: ApplyAttempt, condition: Condition) -> ApplyAtte
 
 
 def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[ArmId, str] | None:
-    """Return ARM id and api-version to read the owner with; None if there is no owner to read.
-
-    An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#state-checks).
-    """
+    """Return ARM id and api-version to read the owner with; None if there is no owner to read."""
     owner = attempt.prepared.relations.owner
     if owner is not None and owner.arm_id:
+        # An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#state-checks).
         version = _find_newest_version(attempt.kind.owner, owner.arm_id, catalog)
         return (owner.arm_id, version) if version else None
     result = attempt.before.get(owner.key) if owner and owner.key else None

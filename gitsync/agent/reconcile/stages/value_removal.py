@@ -110,10 +110,11 @@ def _list_names(kept: KeptValue, attempt: ApplyAttempt) -> list[str]:
 
 
 async def send_demands(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite | None:
-    """Send the body once more, with the removals. A PATCH replaces all tags (resource-provider contract, PATCH)."""
+    """Send the body once more, with the removals."""
     request, if_match = attempt.filled_request, attempt.write.if_match
     body = build_body(attempt, run.registry)
     if all(value.is_tag for value in attempt.write.demands):
+        # A PATCH replaces all tags (resource-provider contract, PATCH).
         tags = {TAGS: body.get(TAGS) or {}}
         return await run.writer(attempt).patch(request.arm_id, request.api_version, tags, if_match=if_match)
     demanding = demand_removal(body, attempt.write.demands, attempt.desired)
