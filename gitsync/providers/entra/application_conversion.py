@@ -65,10 +65,11 @@ def make_create(body: Body) -> dict[str, Any]:
 
 
 def compute_changes(body: Body, application: GraphObject, applied: Body | None) -> dict[str, Any]:
-    """Compute what a PATCH has to send. It merges objects such as `web`, and replaces lists."""
+    """Compute what a PATCH has to send."""
     changes: dict[str, Any] = {}
     if "displayName" in body and body["displayName"] != application.get("displayName"):
         _put(changes, _NAME, body["displayName"])
+    # A PATCH merges objects such as `web`, and replaces lists.
     for field in _FIELDS:
         stated, live = _find(body, field.path), _find(application, field.path)
         is_given_up = stated is None and applied is not None and _find(applied, field.path) is not None

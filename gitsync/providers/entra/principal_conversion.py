@@ -27,9 +27,10 @@ _NO_APPLICATION_TEXTS: Final = (
 
 
 def show_principal(principal: GraphObject, wanted: Body) -> Live:
-    """Show a principal with its id. Its displayName is not git's if git does not state it, and appId has no case."""
+    """Show a principal with its id."""
     app_id, stated = str(principal["appId"]), wanted.get("appId")
     is_same = isinstance(stated, str) and stated.casefold() == app_id.casefold()
+    # A displayName that git does not state is not git's.
     name = {"displayName": principal.get("displayName")} if "displayName" in wanted else {}
     return Live(body={"id": principal["id"], "appId": stated if is_same else app_id, **name})
 

@@ -205,7 +205,8 @@ class ArmRequest:
         return code != UNKNOWN_CODE.casefold() and bool(answer.arm_request_id) and is_named is not None
 
     def _is_error_in_disguise(self, answer: Response) -> bool:
-        """Return whether an error came with a success status. The status of an operation may contain an error."""
+        """Return whether an error came with a success status."""
+        # The status of an operation may contain an error.
         return answer.status < 300 and not self.is_poll and bool(answer.mapping().get("error"))
 
     def _is_unregistered(self, answer: Response, code: str) -> bool:

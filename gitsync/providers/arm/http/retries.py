@@ -330,7 +330,8 @@ def _log_request(request: ArmRequest, answer: Response | None, attempt: int, sec
 
 
 def is_throttled(error: ArmError) -> bool:
-    """Return whether a limit refused the request: nothing was begun. After a 5xx a write may have been done anyway."""
+    """Return whether a limit refused the request: nothing was begun."""
+    # After a 5xx a write may have been done anyway.
     return error.status == THROTTLED or (400 <= error.status < 500 and describes_busy_jobs(error.message))
 
 
@@ -342,11 +343,10 @@ def may_read_again(error: ArmError) -> bool:
 
 
 def may_write_again(error: ArmError) -> bool:
-    """Return whether a write was certainly not done. Not every 429 is a quota, but after each of them nothing was
-    begun.
-    """
+    """Return whether a write was certainly not done."""
     if isinstance(error, TransportError):
         return not error.was_sent
+    # Not every 429 is a quota, but after each of them nothing was begun.
     return is_throttled(error)
 
 
@@ -424,9 +424,9 @@ class Traffic:
         return [use for throttle in tuple(self._throttles.values()) for use in throttle.list_limits()]
 
     def make_correlation_id(self, request: ArmRequest) -> str:
-        """Make the correlation id of one operation; no other operation of any run has it. With a shared one, a provider
-        has answered a DELETE with the stored result of the PUT before it (docs/decisions/attribution.md).
-        """
+        """Make the correlation id of one operation; no other operation of any run has it."""
+        # With an id that operations share, a provider has answered a DELETE with the stored result of the PUT before it
+        # (docs/decisions/attribution.md).
         operation = request.method, request.path
         self._operations[operation] += 1
         return str(uuid5(self._run_id, " ".join((*operation, str(self._operations[operation])))))
