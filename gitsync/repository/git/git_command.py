@@ -58,10 +58,9 @@ class Repository:
         return answer
 
     def confirms(self, *arguments: str) -> bool:
-        """Return whether `git ARGUMENTS` succeeds, for a check about objects that are named by their full ids. A yes is
-        kept.
-        """
+        """Return whether `git ARGUMENTS` succeeds, for a check about objects that are named by their full ids."""
         try:
+            # A yes is kept.
             self.query(*arguments)
         except GitError:
             return False

@@ -111,8 +111,9 @@ class Lookup:
     async def _try(
         self, source: SecretSource, address: Address, keys: tuple[str, ...]
     ) -> tuple[Mapping[str, Secret] | None, str]:
-        """Read a config map, which a plan reads if it may. A source that did not answer is not asked again."""
+        """Read a config map, which a plan reads if it may."""
         refused = self._refused.setdefault(source.name, {})
+        # A source that did not answer is not asked again.
         silence = next((error for error in refused.values() if isinstance(error, TransientStoreError)), None)
         try:
             if silence:  # it would keep every other object waiting as long

@@ -127,10 +127,11 @@ def _check_name(path: str) -> None:
 
 
 def _check_header(path: str, fields: Mapping[str, Any]) -> None:
-    """Check that the content is kustomize's, as the name is. It refuses any other header, with a poorer message."""
+    """Check that the content is kustomize's, as the name is."""
     group, kind = _read_header(fields)
     if not kind or (kind in _KINDS and group in ("", _GROUP)):
         return
+    # kustomize refuses any other header, with a poorer message.
     content = f"a {kind[:_LONGEST_WORD]}{f' of {group[:_LONGEST_WORD]}' if group else ''}"
     if _is_misnamed(fields):
         raise _make_misnamed(path, content)

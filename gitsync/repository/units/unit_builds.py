@@ -93,10 +93,9 @@ def build_units(
 
 
 def _list_skipped(jobs: Mapping[str, BuildJob], units: Mapping[str, Unit], relevance: Relevance) -> frozenset[str]:
-    """List the units, by name, whose kustomizations are not built, since they have nothing for gitsync. One that
-    gitsync.yaml names is built.
-    """
+    """List the units, by name, whose kustomizations are not built, since they have nothing for gitsync."""
     inputs = {name: job.files for name, job in jobs.items()}
+    # A kustomization that gitsync.yaml names is built.
     for name in [name for name in inputs if units[name].is_named or not isinstance(jobs[name], KustomizeJob)]:
         relevance.add_texts(inputs.pop(name).values())
     return relevance.list_irrelevant(inputs)

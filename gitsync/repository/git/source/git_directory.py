@@ -162,11 +162,12 @@ def is_owned_by(owners: Collection[int], user: int, sudo_user: str) -> bool:
 
 
 def is_listed(top: Path, directories: Collection[str]) -> bool:
-    """Return whether values of safe.directory name a folder. An empty value resets those before it."""
+    """Return whether values of safe.directory name a folder."""
     is_trusted = False
     for value in directories:
         folder = os.path.realpath(value.removesuffix("/*")) if value else ""
         matches = value == "*" or folder == str(top) or (value.endswith("/*") and top.is_relative_to(folder))
+        # An empty value resets those before it.
         is_trusted = bool(value) and (is_trusted or matches)
     return is_trusted
 

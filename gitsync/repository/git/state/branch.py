@@ -189,7 +189,7 @@ class StatusBranch:
             raise StateError(message, hint=error.hint) from error
 
     def _list_runs(self, since: datetime, most: int) -> Iterator[LastRun]:
-        """Yield the runs of commits. One that only expects something leaves the report of the run before it."""
+        """Yield the runs of commits."""
         self._clone().fetch(f"+refs/heads/{self._branch}:{_TIP}", depth=(f"--depth={most + 1}",))
         options = ("--first-parent", f"--max-count={most + 1}", "--format=%H %ct")
         lines = self._clone().repository.run("log", *options, self._tip or "", "--").decode().splitlines()
@@ -197,6 +197,7 @@ class StatusBranch:
         commits = [commit for commit, _, seconds in dated if int(seconds) >= since.timestamp()][:most]
         runs = [(commit, read_last_run(self._open_tree(commit))) for commit in commits]
         for (commit, run), (_, before) in zip(runs, [*runs, ("", None)][1:], strict=True):
+            # A commit that only expects something leaves the report of the run before it.
             if run is not None and run != before:
                 yield replace(run, commit=commit)
 

@@ -105,13 +105,14 @@ def _escape_namespace(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Escape a text with percent signs, without a leading dot. A long name is truncated and gets a digest."""
+    """Escape a text with percent signs, without a leading dot."""
     if _AS_IT_IS.fullmatch(text):
         return text
     escaped = quote(text, safe="").replace("~", "%7E") or "%"
     escaped = "%2E" + escaped[1:] if escaped.startswith(".") else escaped
     if len(escaped) <= _LONGEST:
         return escaped
+    # A long name is truncated, and a digest keeps it apart from others.
     return f"{escaped[:_LONGEST]}%{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
@@ -176,9 +177,10 @@ def _build_annotations(record: Record) -> Mapping[str, str]:
 
 
 def _build_labels(owner: Key | None) -> Mapping[str, Any]:
-    """Build the labels for owners that are manifests. There is no uid without a cluster."""
+    """Build the labels for owners that are manifests."""
     if owner is None:
         return {}
+    # There is no uid without a cluster.
     texts = {OWNER_KIND: f"{owner.kind}.{owner.group}", OWNER_NAME: owner.name}
     return {"labels": {name: text[:LONGEST_LABEL] for name, text in texts.items()}}
 
@@ -325,7 +327,8 @@ def _parse_kind(api_version: str, kind: str) -> tuple[GVK, str]:
 
 
 def _read_generation(annotations: CheckedMapping) -> int:
-    """Read the generation. Older files, and resources that were never sent, have none."""
+    """Read the generation."""
+    # Older files, and resources that were never sent, have none.
     text = annotations.text(RECONCILED, "0")
     if not _GENERATION.fullmatch(text):
         raise annotations.refusal(RECONCILED, f"is {text!r}, not a whole number")
@@ -382,7 +385,8 @@ def _build_kept(kept: Kept) -> Mapping[str, Any]:
 
 
 def _read_kept(own: CheckedMapping) -> Kept:
-    """Read what is kept for a provider. Records of ARM's resources have none."""
+    """Read what is kept for a provider."""
+    # Records of ARM's resources have none.
     if own.mapping("provider") is None:
         return NOTHING_KEPT
     kept = own.within("provider")
@@ -421,7 +425,8 @@ def _build_outside(outside: RecordedOutside) -> Mapping[str, Any]:
 
 
 def _read_outside(own: CheckedMapping) -> RecordedOutside | None:
-    """Read what Azure showed beside the fields that git sets. Older files have none."""
+    """Read what Azure showed beside the fields that git sets."""
+    # Older files have none.
     if own.mapping("outside") is None:
         return None
     outside = own.within("outside")
@@ -439,7 +444,8 @@ def _build_streak(row: WriteStreak) -> Mapping[str, Any]:
 
 
 def _read_streak(own: CheckedMapping) -> WriteStreak | None:
-    """Read the streak of writes. Older files have none."""
+    """Read the streak of writes."""
+    # Older files have none.
     if own.mapping("row") is None:
         return None
     row = own.within("row")
@@ -455,7 +461,8 @@ def _build_last_write(write: LastWrite) -> Mapping[str, Any]:
 
 
 def _read_last_write(own: CheckedMapping) -> LastWrite | None:
-    """Read the last write. Older files have none."""
+    """Read the last write."""
+    # Older files have none.
     if own.mapping("lastWrite") is None:
         return None
     write = own.within("lastWrite")
@@ -468,7 +475,8 @@ def _read_last_write(own: CheckedMapping) -> LastWrite | None:
 
 
 def _read_durations(own: CheckedMapping) -> Durations:
-    """Read the durations of writes, each if it is known. Older files have none."""
+    """Read the durations of writes, each if it is known."""
+    # Older files have none.
     if own.mapping("durations") is None:
         return Durations()
     durations = own.within("durations")
