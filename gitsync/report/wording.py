@@ -165,7 +165,8 @@ def count_resets(report: Report) -> int:
 
 
 def count_reset(values: Iterable[ResetValue]) -> int:
-    """Count values that a write may reset. One without a path stands for others."""
+    """Count values that a write may reset."""
+    # A value without a path stands for others.
     return sum(1 if value.path else value.entries for value in values)
 
 
@@ -236,7 +237,8 @@ def _list_verdicts(results: Iterable[Result]) -> list[str]:
 
 
 def _name_verdict(result: Result) -> str:
-    """Name a verdict in a count. What was removed from git and stays in Azure is not a delete."""
+    """Name a verdict in a count."""
+    # What was removed from git and stays in Azure is not a delete.
     stays = result.verdict in {Verdict.DELETE, Verdict.DETACH} and result.action is Action.NONE
     return "removed from git" if stays else result.verdict.value
 
