@@ -77,12 +77,13 @@ def _parse_identities(setting: Setting, texts: tuple[Any, ...]) -> Any:
 
 
 def _parse_variable(text: str) -> tuple[str, str]:
-    """The name and the value of NAME=VALUE; an empty value is one. Line breaks are dropped, as by Flux."""
+    """The name and the value of NAME=VALUE; an empty value is one."""
     name, equals, value = text.partition("=")
     if not equals:
         raise ValueError("expected NAME=VALUE, not a text without =")
     if not VARIABLE_NAME.fullmatch(name):
         raise ValueError(f"expected NAME=VALUE with a name of letters, digits and _, not {name!r}")
+    # Flux drops line breaks, too.
     value = value.replace("\r", "").replace("\n", "")
     if not value.isprintable():
         raise ValueError("expected a value without control characters")
