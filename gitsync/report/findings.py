@@ -224,9 +224,7 @@ def list_identity_findings(results: Sequence[Result], report: Report) -> Iterato
 
 
 def _make_identity_finding(text: str, members: Sequence[Result], report: Report) -> ReportFinding:
-    """Make the finding for resources with the same change of identity, at the Secret of the new one. It is advice: the
-    verdicts of the resources stay.
-    """
+    """Make the finding for resources with the same change of identity, at the Secret of the new one."""
     first = members[0]
     now = first.change.identity.now if first.change.identity else None
     source = (now.source if now else None) or first.manifest.source or first.manifest.last_source
@@ -238,6 +236,7 @@ def _make_identity_finding(text: str, members: Sequence[Result], report: Report)
         path=_make_path_from_root(source.path, report) if source else "",
         line=source.line if source else 0,
         outcome=first.outcome.value,
+        # It is advice: the verdicts of the resources stay.
         is_advice=True,
         title=f"Another identity than before writes {names[0] if len(names) == 1 else f'{len(names)} resources'}",
         message=text,
@@ -256,7 +255,7 @@ def _list_outside_findings(result: Result, report: Report) -> list[ReportFinding
 def _make_outside_finding(
     result: Result, report: Report, changes: Sequence[ShownChange], weight: Weight, word: str
 ) -> ReportFinding:
-    """Make the finding for changes outside of git. It is advice: the verdict of the resource stays."""
+    """Make the finding for changes outside of git."""
     source = result.manifest.source or result.manifest.last_source
     count = f"{format_plural(len(changes), 'value')} of {result.key.kind}/{result.key.name}"
     effect = ", and weaken the estate" if len(changes) > 1 else ", and weakens the estate"
@@ -267,6 +266,7 @@ def _make_outside_finding(
         path=_make_path_from_root(source.path, report) if source else "",
         line=source.line if source else 0,
         outcome=result.outcome.value,
+        # It is advice: the verdict of the resource stays.
         is_advice=True,
         title=f"{count} changed outside of git{effect if weight is Weight.WARNING else ''}",
         details=(*_format_outside(changes), *list_authors(result), *_format_references(result)),

@@ -43,7 +43,8 @@ def _is_paused(result: Result) -> bool:
 
 
 def _is_unread(result: Result) -> bool:
-    """Return whether a read failed. Resources that were not reached or had an internal error do not count."""
+    """Return whether a read failed."""
+    # Resources that were not reached or had an internal error do not count.
     return result.verdict is Verdict.UNKNOWN and result.condition.reason == "Failed" and not result.ending.fault
 
 
@@ -204,7 +205,8 @@ _NOTES = (
 
 
 def _has_open_outside_change(report: Report) -> bool:
-    """Return whether somebody can decide on a change outside of git. A write of its resource has done so."""
+    """Return whether somebody can decide on a change outside of git."""
+    # A write of the resource has decided already.
     return any(r.comparison.outside and (report.command == "plan" or r.action is Action.NONE) for r in report.results)
 
 

@@ -177,9 +177,8 @@ def _format_reset_count(report: Report) -> str:
 
 
 def may_reset(result: Result, *, writes: bool) -> bool:
-    """Return whether the write of a resource may reset something. A plan has none for a held resource, and a sync
-    (`writes`) resets only what it has written.
-    """
+    """Return whether the write of a resource may reset something."""
+    # A plan has no values for a held resource, and a sync (`writes`) resets only what it has written.
     is_written = not writes or result.is_fine or result.ending.written is not Written.NOTHING
     return bool(result.change.resets) and result.action is not Action.NONE and is_written
 

@@ -27,7 +27,8 @@ def quote_identifier(name: str) -> str:
 
 
 def quote_backticks(name: str) -> str:
-    """Quote a name for MySQL. A backslash means nothing special there."""
+    """Quote a name for MySQL."""
+    # A backslash means nothing special between backticks.
     return "`" + name.replace("`", "``") + "`"
 
 

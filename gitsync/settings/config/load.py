@@ -68,6 +68,7 @@ def resolve(
         path = folder / named if named else _find_default_file(folder)
         return _resolve(flags, variables, path, outputs, uses_azure=uses_azure)
     except ConfigError:
+        # Only a command without settings goes on beside a wrong file: it may be what explains the fault.
         if needs_file or named:
             raise
     return _resolve(flags, variables, None, outputs, uses_azure=uses_azure)

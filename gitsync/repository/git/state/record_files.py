@@ -385,8 +385,7 @@ def _build_kept(kept: Kept) -> Mapping[str, Any]:
 
 
 def _read_kept(own: CheckedMapping) -> Kept:
-    """Read what is kept for a provider."""
-    # Records of ARM's resources have none.
+    """Read what is kept for a provider. Records of ARM's resources have none."""
     if own.mapping("provider") is None:
         return NOTHING_KEPT
     kept = own.within("provider")
@@ -425,8 +424,7 @@ def _build_outside(outside: RecordedOutside) -> Mapping[str, Any]:
 
 
 def _read_outside(own: CheckedMapping) -> RecordedOutside | None:
-    """Read what Azure showed beside the fields that git sets."""
-    # Older files have none.
+    """Read what Azure showed beside the fields that git sets. Older files have none."""
     if own.mapping("outside") is None:
         return None
     outside = own.within("outside")
@@ -444,8 +442,7 @@ def _build_streak(row: WriteStreak) -> Mapping[str, Any]:
 
 
 def _read_streak(own: CheckedMapping) -> WriteStreak | None:
-    """Read the streak of writes."""
-    # Older files have none.
+    """Read the streak of writes. Older files have none."""
     if own.mapping("row") is None:
         return None
     row = own.within("row")
@@ -461,8 +458,7 @@ def _build_last_write(write: LastWrite) -> Mapping[str, Any]:
 
 
 def _read_last_write(own: CheckedMapping) -> LastWrite | None:
-    """Read the last write."""
-    # Older files have none.
+    """Read the last write. Older files have none."""
     if own.mapping("lastWrite") is None:
         return None
     write = own.within("lastWrite")
@@ -475,8 +471,7 @@ def _read_last_write(own: CheckedMapping) -> LastWrite | None:
 
 
 def _read_durations(own: CheckedMapping) -> Durations:
-    """Read the durations of writes, each if it is known."""
-    # Older files have none.
+    """Read the durations of writes, each if it is known. Older files have none."""
     if own.mapping("durations") is None:
         return Durations()
     durations = own.within("durations")
