@@ -124,9 +124,7 @@ def list_findings(report: Report) -> list[ReportFinding]:
 def _count_waiting(
     report: Report, problems: dict[Problem, ReportFinding], resources: dict[Key, list[ReportFinding]]
 ) -> None:
-    """Add to the error of each cause how many resources wait for it, and take out their findings. Where there is no
-    such error, the first that waits stands for all.
-    """
+    """Add to the error of each cause how many resources wait for it, and take out their findings."""
     waiting: dict[Key, list[Key]] = defaultdict(list)
     for key, cause in collect_causes(sort_by_urgency(report.results)).items():
         if any(map(_waits, resources.get(key, ()))):
@@ -142,6 +140,7 @@ def _count_waiting(
         elif cause in own_problems:
             problems[own_problems[cause]] = _add_waiting(problems[own_problems[cause]], len(keys))
         else:
+            # Where there is no such error, the first that waits stands for all.
             first, *counted = keys
             resources[first] = [
                 _add_waiting(finding, len(counted), "more ") if _waits(finding) else finding

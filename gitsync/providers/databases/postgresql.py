@@ -156,6 +156,7 @@ class PostgresqlUsers:
         if role is None:
             return None
         body = user.body or {}
+        # Of a prune, all that the role has is shown.
         roles = _compare_roles(user, role).show() if user.body is not None else sorted(role.memberships)
         options = body.get("roleOptions") if user.body is not None else role.options
         return {

@@ -94,6 +94,7 @@ def _resolve(
             values[name] = parse_value(SETTINGS[name], setting_text.texts)
         except (ConfigError, ValueError) as error:
             faults.append(_describe_fault(setting_text.origin, error))
+    # Only values that are valid by themselves can contradict each other.
     if not faults:
         faults = list(_list_contradictions(values, texts_by_name, outputs, uses_azure=uses_azure))
     if faults:

@@ -34,6 +34,7 @@ def parse_value(setting: Setting, texts: tuple[Any, ...]) -> Any:
     """
     if setting.form in _PARSERS_OF_TEXTS:
         return _PARSERS_OF_TEXTS[setting.form](setting, texts)
+    # A secret keeps its blanks, and may have several lines.
     text = texts[-1] if setting.form is SettingForm.SECRET else _clean_text(texts[-1])
     if not text:
         raise ValueError("expected a value")
