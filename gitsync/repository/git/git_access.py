@@ -30,6 +30,8 @@ _ALWAYS: GitSettings = (
     # A mirror links to the objects of the user's repository, which gitsync never changes.
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
+    # git takes the pack of a small commit apart with a program of its own.
+    ("fastimport.unpackLimit", "1"),
     # A commit chooses the URLs of submodules, and nothing of them is read.
     ("submodule.recurse", "false"),
     ("fetch.recurseSubmodules", "false"),

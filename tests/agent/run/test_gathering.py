@@ -220,7 +220,7 @@ def ended(synced, tmp_path):
 
 
 def test_the_status_is_that_of_a_run_with_one_worker(gathered, alone):
-    check_whole(*gathered, alone)
+    check_complete(*gathered, alone)
 
 
 def in_another_order(states, folder):
@@ -282,10 +282,10 @@ def gathered_after_each(states, folder):
 )
 def test_it_is_the_same_whatever_happened_to_the_workers(request, tmp_path, alone, history):
     rig = history(request.getfixturevalue, tmp_path)
-    check_whole(rig, rig.gather(), alone)
+    check_complete(rig, rig.gather(), alone)
 
 
-def check_whole(rig, report, alone):
+def check_complete(rig, report, alone):
     """Check that a gathered run is as one of one worker."""
     texts, single = alone
     assert rig.texts() == texts

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from gitsync.errors import ConfigError
+from gitsync.model.record import Record
 from gitsync.model.secret import Secret
 from tests.agent.run.test_workers import Site, Writes, kill, list_workers, make_group, make_nsg, sync, sync_together
 from tests.support.command_line import azure, ended, start
@@ -30,11 +31,20 @@ REQUESTS = 7
 METHODS = frozenset({"GET", "HEAD", "PUT", "POST", "DELETE"})
 
 
+End = tuple[dict[str, Any], dict[str, Record]]
+"""What Azure has, and what is recorded."""
+
+
+def find_end(site: Site) -> End:
+    return site.list_bodies(), site.load()
+
+
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Site:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> End:
+    """The end of a run of one worker that nothing disturbs."""
     site = Site.begin(tmp_path_factory.mktemp("undisturbed") / "site").says(ESTATE)
     asyncio.run(sync(site))
-    return site
+    return find_end(site)
 
 
 @pytest.fixture
@@ -54,7 +64,7 @@ def name_resources(sent: Writes) -> set[str]:
     return {path.rpartition("/")[2] for _, path, _ in sent}
 
 
-async def check_the_end(site: Site, undisturbed: Site, sent: Writes) -> None:
+async def check_the_end(site: Site, undisturbed: End, sent: Writes) -> None:
     """The other worker, then the next run: each does its part of what is left, and creates nothing again."""
     (report,), others = await sync_together(site, [OTHER])
     assert report.exit_code == 0
@@ -64,12 +74,11 @@ async def check_the_end(site: Site, undisturbed: Site, sent: Writes) -> None:
     assert name_resources(rest) <= {*VICTIMS}, "what the other worker did stays"
     created = Counter(path for _, path, status in (*sent, *others, *rest) if status == 201)
     assert sorted(created.values()) == [1] * 4, "nothing is created twice"
-    assert site.list_bodies() == undisturbed.list_bodies()
-    assert site.load() == undisturbed.load()
+    assert find_end(site) == undisturbed
 
 
 @pytest.mark.parametrize("request_number", sample(range(1, REQUESTS + 1)))
-async def test_a_worker_is_killed_at_a_request(request_number: int, site: Site, undisturbed: Site) -> None:
+async def test_a_worker_is_killed_at_a_request(request_number: int, site: Site, undisturbed: End) -> None:
     sent = await kill(site, VICTIM, request_number, METHODS)
     assert site.list_worker_branches() == ["1/1"]
     assert name_resources(sent) <= {*VICTIMS}
@@ -102,7 +111,7 @@ MOMENTS = [
 
 
 @pytest.mark.parametrize(("ref", "push", "hook", "code"), sample(MOMENTS))
-def test_a_worker_is_killed_in_a_push(ref: str, push: int, hook: str, code: int, site: Site, undisturbed: Site) -> None:
+def test_a_worker_is_killed_in_a_push(ref: str, push: int, hook: str, code: int, site: Site, undisturbed: End) -> None:
     script = site.folder / "remote.git" / "hooks" / hook
     script.parent.mkdir(exist_ok=True)
     script.write_text(textwrap.dedent(DIES_IN_A_PUSH).format(ref=ref, push=push, folder=site.folder, code=code))
@@ -126,7 +135,7 @@ def test_the_worker_that_is_killed_makes_so_many_requests(site: Site) -> None:
         assert served.count == REQUESTS
 
 
-async def test_two_runs_that_overlap_end_as_one(site: Site, undisturbed: Site) -> None:
+async def test_two_runs_that_overlap_end_as_one(site: Site, undisturbed: End) -> None:
     """Each has a cut of its own, so workers of both have the same resources. Then comes the next run."""
     runs: list[dict[str, Any]] = [*list_workers(2, "1"), *list_workers(1, "2")]
     reports, sent = await sync_together(site, runs)
@@ -135,8 +144,7 @@ async def test_two_runs_that_overlap_end_as_one(site: Site, undisturbed: Site) -
     last, rest = await sync(site)
     assert last.exit_code == 0
     assert {status for _, _, status in rest} <= {200}, "nothing is created again"
-    assert site.list_bodies() == undisturbed.list_bodies()
-    assert site.load() == undisturbed.load()
+    assert find_end(site) == undisturbed
     assert site.list_worker_branches() == []
 
 

@@ -139,6 +139,13 @@ def test_old_pins_are_removed_and_those_of_the_last_days_stay(open_worker, bare)
     remove_old_pins(open_worker(), NOW)
 
 
+def test_a_commit_stays_in_the_pack_that_it_was_written_to(open_worker):
+    """To take a pack apart, git starts a program for each commit."""
+    clone = open_worker()
+    write_commit(clone.repository, Commit(parent=None, files={"a": b"b"}, message="Pin", author=AUTHOR, time=NOW))
+    assert clone.repository.line("count-objects").startswith("0 objects")
+
+
 def push_pin(clone, bare, days):
     commit = write_commit(
         clone.repository,
