@@ -256,10 +256,7 @@ def _collect_errors(own_errors: list[Exception]) -> Iterator[None]:
 
 @contextmanager
 def _blame(name: str, own_errors: Collection[Exception] = (), *, is_silent: bool = False) -> Iterator[None]:
-    """Attribute exceptions to an extension, except those in `own_errors`.
-
-    If silent, the error does not contain the text of the exception, which may quote a key of a response.
-    """
+    """Attribute exceptions to an extension, except those in `own_errors`."""
     try:
         yield
     # An extension raises these on purpose, with a message for the user.
@@ -268,6 +265,7 @@ def _blame(name: str, own_errors: Collection[Exception] = (), *, is_silent: bool
     except Exception as error:  # third-party code may raise anything
         if error in own_errors:
             raise
+        # If silent, the error has no text of the exception, which may quote a key of a response.
         how = type(error).__name__ if is_silent else f"{type(error).__name__}: {error}"
         # A cause would be logged, and its text with it.
         raise ExtensionError(

@@ -38,14 +38,13 @@ _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def list_authors(result: Result, *, names: bool = False, quote: Quote = str) -> list[str]:
-    """List who changed a resource in Azure, a line for each change that is known, the newest first. The fields of a
-    change are named where others have changed other ones.
-    """
+    """List who changed a resource in Azure, a line for each change that is known, the newest first."""
     changes = [change for change in result.changed_by if not change.doubt]
     outside = [change.path for change in result.comparison.outside]
     differing = {*(difference.path for difference in result.differences), *outside}
     lines = []
     for change in changes[:_MOST_CHANGES]:
+        # The fields of a change are named where others have changed other ones.
         is_all = differing <= set(change.paths)
         fields = [] if is_all else [part.name for part in list_changes(result, only=change.paths)]
         fields += [name_path(result, path) for path in outside if path in change.paths and not is_all]

@@ -143,9 +143,10 @@ class Tally:
         return True
 
     def _format_failure(self, result: Result) -> str:
-        """Format a failure in one line: the resource, the reason and the cause. The report has all of a long one."""
+        """Format a failure in one line: the resource, the reason and the cause."""
         reason, message = self._mask(result.condition.reason), " ".join(self._mask(result.message).split())
         cause = message if message.startswith(reason) else f"{reason}: {message}"
+        # The report has all of a long cause.
         cause = cause if len(cause) <= _LONGEST_CAUSE else f"{cause[:_LONGEST_CAUSE]}…"
         location = f" ({result.manifest.source})" if result.manifest.source else ""
         return f"failed: {_format_name(result.key)}: {escape_controls(f'{cause}{location}')}"

@@ -105,11 +105,12 @@ def _list_condition_cells(condition: Condition | None) -> tuple[str, str, str, s
 
 def describe_last_run(run: LastRun, agents: Collection[str], now: datetime) -> list[str]:
     """Describe the last run that recorded something: what it was, when, and what came of it; a second line names what
-    it did not reach. A run that finds a manifest in another file is recorded, too. `agents` are all that have records.
+    it did not reach. `agents` are all that have records.
     """
     counts = [f"{count} {outcome}" for outcome, count in run.outcomes.items() if count and outcome != "unchanged"]
     reached = f"{len(run.not_reached)} not reached" if run.not_reached else ""
     outcome = ", ".join(filter(None, (*counts, reached))) or "nothing changed"
+    # A run that finds a manifest in another file is recorded, too.
     name = "Last run that changed something" if run.has_changed else "Last run on record"
     by = f" by {run.agent}" if run.agent and len(agents) > 1 else ""
     lines = [

@@ -40,9 +40,8 @@ class Fact(NamedTuple):
 
 
 def list_target(target: RunTarget) -> list[Fact]:
-    """List what is known, without empty values. An empty target, as of a report that was made without one, gives
-    nothing.
-    """
+    """List what is known, without empty values."""
+    # A report that was made without a target has an empty one.
     if target == RunTarget():
         return []
     source = f"{target.repository} at {shorten_revision(target.revision)}" + (f" ({target.ref})" if target.ref else "")

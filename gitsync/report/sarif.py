@@ -174,7 +174,8 @@ def _build_invocation(report: Report, unplaced: Sequence[ReportFinding]) -> dict
 
 
 def _build_message(finding: ReportFinding) -> dict[str, str]:
-    """Build a message in plain text. Links in foreign text are broken up (SARIF §3.11.6)."""
+    """Build a message in plain text."""
+    # Links in foreign text are broken up (SARIF §3.11.6).
     return {"text": "\n".join(map(escape_controls, finding.text.splitlines())).replace("](", "] (")}
 
 
@@ -214,12 +215,11 @@ def _explain_code(rule: str, meaning: CodeMeaning | None) -> tuple[str, str]:
 
 
 def _build_results(findings: Sequence[ReportFinding], rules: Sequence[str]) -> list[dict[str, Any]]:
-    """Build the results. Findings with the same identity are numbered in their order, as GitHub does with equal
-    lines.
-    """
+    """Build the results."""
     times: Counter[str] = Counter()
     results = []
     for finding in findings:
+        # Findings with the same identity are numbered in their order, as GitHub does with equal lines.
         times[finding.identity] += 1
         digest = hashlib.sha256(finding.identity.encode("utf-8", "replace")).hexdigest()[:32]
         fingerprint = f"{digest}:{times[finding.identity]}"

@@ -434,8 +434,9 @@ class _Listing:
             yield from indent(f"What to do: {escape_controls(remedy)}", self._width, by=4)
 
     def _format_failed_requests(self, result: Result) -> Iterator[str]:
-        """Format the failed tries. The message already states that a stop of the run ended one."""
+        """Format the failed tries."""
         for attempt in result.attempts:
+            # The message already states that a stop of the run ended one.
             if attempt.code != WaitReason.INTERRUPTED or self._verbose:
                 yield from indent(escape_controls(format_failed_request(attempt, result)), self._width, by=4)
 

@@ -64,7 +64,8 @@ form), `::…` at its beginning (GitHub).
 
 
 def neutralize(text: str) -> str:
-    """Disarm commands to the CI system in output that contains untrusted text. In JSON it stays the same value."""
+    """Disarm commands to the CI system in output that contains untrusted text."""
+    # In JSON the escaped text is the same value.
     return _COMMAND.sub(lambda found: f"{found[1]}\\u005b" if found[1] else f"{found[2]}\\u003a", text)
 
 

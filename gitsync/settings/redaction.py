@@ -119,6 +119,7 @@ class Redactions:
         for at in [at for at in range(len(text) - SHORTEST + 1) if text[at : at + SHORTEST] in beginnings]:
             if end := self._end(text, at):
                 spans.append((at, end))
+            # What is inside of a masked span needs no search for pieces.
             elif at + SHORTEST > covered:
                 spans += self._list_pieces(text, at)
             covered = max(covered, *(end for _, end in spans[-1:]), 0)

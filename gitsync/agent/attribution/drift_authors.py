@@ -161,10 +161,9 @@ class _Search:
         return [change for change in changes if change.at >= start and change.correlation_id not in known]
 
     def _say(self, change: RecordedChange) -> Attribution:
-        """Return what is reported of a change. What gitsync wrote is known by its id, else by its application: that of
-        a person who runs it is the client's.
-        """
+        """Return what is reported of a change."""
         commit = self.own.commits.get(change.correlation_id)
+        # What gitsync wrote is known by its id, else by its application: that of a person who runs it is the client's.
         if commit is None and not (change.callers & self.callers):
             return change.said
         return replace(change.said, author=AuthorKind.GITSYNC, name="", label="", client="", commit=commit or "")
@@ -232,9 +231,7 @@ def _choose_delete(family: Iterable[Iterable[RecordedChange]]) -> list[RecordedC
 
 
 def _choose_by_fields(changes: Iterable[RecordedChange], drift: Drift, answer: _Answer) -> list[RecordedChange]:
-    """Choose the newest change of each path that differs, and note the operations that changed other fields. One that
-    does not name its fields may have changed all; before a create there was another resource.
-    """
+    """Choose the newest change of each path that differs, and note the operations that changed other fields."""
     chosen, left = [], set(drift.paths)
     for change in changes:
         if not left:
@@ -243,11 +240,13 @@ def _choose_by_fields(changes: Iterable[RecordedChange], drift: Drift, answer: _
         # The activity log has the same operation without its fields, and would name it as an author of this drift.
         if change.fields and not touched:
             answer.others.add(change.correlation_id)
+        # A change that does not name its fields may have changed all.
         if change.fields is None and change.verb is not Verb.DELETE:
             chosen.append(change)
         elif newest_of := tuple(path for path in touched if path in left):
             chosen.append(replace(change, said=replace(change.said, paths=newest_of)))
             left.difference_update(newest_of)
+        # Before a create there was another resource.
         if change.verb is Verb.CREATE:
             break
     return chosen

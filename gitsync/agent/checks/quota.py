@@ -109,10 +109,11 @@ async def check_quota(changes: Sequence[PlannedChange], requests: CheckRequests)
 async def _decide_region(
     change: PlannedChange, changes: Sequence[PlannedChange], requests: CheckRequests
 ) -> str | CheckFinding:
-    """Decide the region of a change. An agent pool is where its cluster is: in this plan, or in Azure."""
+    """Decide the region of a change."""
     if change.doubt or "<" in (change.arm_id.subscription or "<"):
         return _leave(UNKNOWN_VALUE, change.id_gap)
     body: Mapping[str, Any] = change.body or {}
+    # An agent pool is where its cluster is: in this plan, or in Azure.
     if change.arm_type.casefold() == _POOL:
         cluster_id = change.arm_id.parent
         body = next((each.body for each in changes if each.body and each.arm_id.is_same(cluster_id)), {})

@@ -40,7 +40,7 @@ def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResour
 
 
 async def describe_record(record: Record, values: RunValues) -> ProvidedResource:
-    """Return what a record has of a resource. Of the Secrets, only that of the administrator is read.
+    """Return what a record has of a resource.
 
     Raises MissingValueError if it is missing, and SecretStoreError if it cannot be read.
     """
@@ -52,6 +52,7 @@ async def describe_record(record: Record, values: RunValues) -> ProvidedResource
         owner_id=_find_owner_id(record.arm_id),
         applied=record.spec.applied,
         kept=record.kept,
+        # Of the Secrets, only that of the administrator is read.
         administrator_password=await _read_password(record, values),
         is_expected=record.claim is Claim.EXPECTED,
     )

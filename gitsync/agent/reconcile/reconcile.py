@@ -203,11 +203,10 @@ def _log(result: Result, *, writes: bool) -> None:
 def _describe_failure(result: Result) -> dict[str, str]:
     """Return what a person on call needs to find the failure: Azure's code and request id, and the code for `gitsync
     explain`. Unknown values are left out.
-
-    Without Azure's message: it may repeat a secret that the run has not read yet, and the report has it.
     """
     condition, last = result.condition, result.attempts[-1] if result.attempts else None
     known_code = find_code(condition) if find_code_advice(condition, result.arm_id) else ""
+    # Without Azure's message, which may repeat a secret that the run has not read yet. The report has it.
     failure = {
         "code": last.code if last else known_code,
         "request_id": condition.request_id or (last.request_id if last else ""),

@@ -108,9 +108,10 @@ class RunCache:
         return any(arm_id in text for arm_id in self._created if "/providers/" in arm_id)
 
     def keep(self, arm_id: ArmId, live: Live) -> None:
-        """Keep a resource as just read, for its children. One that does not fit is read again when it is requested."""
+        """Keep a resource as just read, for its children."""
         key = arm_id.key
         self._forget(key)
+        # A resource that does not fit is read again when it is requested.
         if live.bytes_read <= _LARGEST_KEPT and self._kept_bytes + live.bytes_read <= _MOST_KEPT:
             self._read[key] = live
             self._kept_bytes += live.bytes_read

@@ -35,9 +35,7 @@ class _Atom(NamedTuple):
 
 
 def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> tuple[ShardMember, ...]:
-    """List the members of an estate: what manifests declare, and what only records have. The id of a record counts
-    where a manifest has none; the references of both count.
-    """
+    """List the members of an estate: what manifests declare, and what only records have."""
     members = {}
     for resource in prepared:
         record = records.get(resource.key)
@@ -45,6 +43,7 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
         known = record.manifest.depends_on if record else ()
         members[resource.key] = ShardMember(
             key=resource.key,
+            # The id of the record counts where the manifest has none; the references of both count.
             arm_id=resource.arm_id or (record.arm_id if record else NO_ID),
             owner=owner,
             credential=_name_credential(resource.key, resource.credential),
@@ -164,13 +163,14 @@ def _cut_account(atoms: Sequence[_Atom], by_key: Mapping[Key, ShardMember], shar
     """Cut the parts of one account into pieces of about a fair share.
 
     A piece begins with the largest part that is left, and takes the one that has most references with it as long as one
-    fits, then the largest that fits. The best cut is a hard problem; this one keeps together what plainly belongs
-    together, in a time that grows with the references.
+    fits, then the largest that fits.
     """
     links = _count_links(atoms, by_key)
     order = sorted(range(len(atoms)), key=lambda number: (-len(atoms[number].keys), number))
     left = dict.fromkeys(order)  # as a set in that order
     pieces = []
+    # The best cut is a hard problem; this one keeps together what plainly belongs together, in a time that grows with
+    # the references.
     while left:
         piece: list[_Atom] = []
         room = max(share, len(atoms[next(iter(left))].keys))  # a part that is larger than the share is not cut

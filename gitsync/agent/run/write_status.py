@@ -168,9 +168,8 @@ def add_failure(recorder: Recorder, report: Report, code: str, error: PublishErr
 
 
 def find_common_revision(before: State, revision: str | None, agent: str) -> str | None:
-    """Return the revision that holds for all records of an agent if only some are new. If it advanced too early, a
-    later run would not search between the two for the last manifest of a removed resource, and could delete what must
-    stay.
-    """
+    """Return the revision that holds for all records of an agent if only some are new."""
     has_records = any(record.agent in {"", agent} for record in before.records.values())
+    # If the revision advanced too early, a later run would not search between the two for the last manifest of a
+    # removed resource, and could delete what must stay.
     return before.find_revision(agent) or before.revision if has_records else revision

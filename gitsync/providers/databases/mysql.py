@@ -334,10 +334,11 @@ def check_user(user: ProvidedResource) -> None:
 
 
 def make_account_name(user: ProvidedResource) -> tuple[str, str]:
-    """Return the name and the host of a user inside of MySQL. One of Entra ID may have an alias there, and no host."""
+    """Return the name and the host of a user inside of MySQL."""
     stated = (user.applied or {}) if user.body is None else user.body
     aad_user = stated.get("aadUser")
     if isinstance(aad_user, Mapping) or user.kept.alias:
+        # An Entra ID user may have an alias there, and has no host.
         return (aad_user or {}).get("alias") or user.kept.alias or user.name, ANY_HOST
     # A record of a create that was not seen has the id alone.
     host = stated.get("hostname") or parse_user(user.arm_id.name).host

@@ -199,7 +199,8 @@ class GitHub:
         return self.client.read(["api", "--hostname", self.host, *arguments], stdin)
 
     def _read_event(self, *names: str) -> str | None:
-        """Read a value of the pull request in the event of the job. Of a closed one the ref has no number."""
+        """Read a value of the pull request in the event of the job."""
+        # The ref of a closed pull request has no number, and its event has.
         path = self.environment.get("GITHUB_EVENT_PATH", "")
         try:
             value: Any = json.loads(Path(path).read_bytes())["pull_request"] if path else None

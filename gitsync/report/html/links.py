@@ -57,10 +57,11 @@ class Links:
         return self.forge.make_commit_link(commit) if self.forge else ""
 
     def make_source_link(self, source: SourceLocation | None) -> str:
-        """Make the link to the line of a manifest, in the revision of the run. An uncommitted working tree has none."""
+        """Make the link to the line of a manifest, in the revision of the run."""
         if source is None or self.forge is None:
             return ""
         path = f"{self.root}/{source.path}" if self.root else source.path
+        # An uncommitted working tree has no revision, and so no link.
         return self.forge.make_line_link(self.revision, path, source.line)
 
 

@@ -116,6 +116,7 @@ def _list_manifest(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Itera
     """Another id, file, policy or spec; those of a new record belong to its first event."""
     if begins:
         return
+    # The event of another claim has the id already.
     if old.arm_id != new.arm_id and old.claim is new.claim:
         yield Event("renamed", f"{old.arm_id} → {new.arm_id}", {"arm_id": new.arm_id})
     if old.path != new.path:

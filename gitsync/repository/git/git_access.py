@@ -131,15 +131,14 @@ def open_remote(url: Url, access: GitAccess, headers: GitSettings = (), label: s
 
 
 def _make_credentials(url: Url, user: str, secret: Secret | None) -> tuple[GitSettings, tuple[Secret, ...]]:
-    """Make the settings that sign in, and list their secrets. An empty value first removes headers that are set
-    elsewhere: hosts refuse two of them.
-    """
+    """Make the settings that sign in, and list their secrets."""
     if url.scheme not in {"http", "https"}:
         return (), ()
     if secret is None:
         return (((f"credential.{url.text}.username", user),) if user else ()), ()
     header = f"http.{url.text}.extraHeader"
     basic = Secret(base64.b64encode(f"{user}:{secret.reveal()}".encode()).decode())
+    # An empty value first removes headers that are set elsewhere: hosts refuse two of them.
     return ((header, ""), (header, f"Authorization: Basic {basic.reveal()}")), (secret, basic)
 
 

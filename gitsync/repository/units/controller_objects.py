@@ -206,13 +206,12 @@ class _Follower:
         return isinstance(source, GitAddress) and not source.chart and self.repository.has_url(source.url)
 
     def collect_covered(self) -> CoveredFolders:
-        """Find the folders of all objects, also of those that are built from another revision. A chart of a repository
-        that is not known may be in this one, and its values are in the object.
-        """
+        """Find the folders of all objects, also of those that are built from another revision."""
         others: list[Unit] = []
         for waiting in self.waiting:
             unit, source = waiting.declared.unit, waiting.declared.source
             is_git = isinstance(source, SourceName) and source.kind == THIS_REPOSITORY.kind
+            # A chart of a repository that is not known may be in this one, and its values are in the object.
             if self.has_files(source) or (is_git and unit.is_chart):
                 others.append(unit)
         return CoveredFolders.collect((*self.units.values(), *others))

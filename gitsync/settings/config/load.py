@@ -68,6 +68,7 @@ def resolve(
         path = folder / named if named else _find_default_file(folder)
         return _resolve(flags, variables, path, outputs, uses_azure=uses_azure)
     except ConfigError:
+        # Only a command without settings goes on beside a wrong file: it may be what explains the fault.
         if needs_file or named:
             raise
     return _resolve(flags, variables, None, outputs, uses_azure=uses_azure)
@@ -93,6 +94,7 @@ def _resolve(
             values[name] = parse_value(SETTINGS[name], setting_text.texts)
         except (ConfigError, ValueError) as error:
             faults.append(_describe_fault(setting_text.origin, error))
+    # Only values that are valid by themselves can contradict each other.
     if not faults:
         faults = list(_list_contradictions(values, texts_by_name, outputs, uses_azure=uses_azure))
     if faults:

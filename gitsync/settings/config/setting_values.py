@@ -34,6 +34,7 @@ def parse_value(setting: Setting, texts: tuple[Any, ...]) -> Any:
     """
     if setting.form in _PARSERS_OF_TEXTS:
         return _PARSERS_OF_TEXTS[setting.form](setting, texts)
+    # A secret keeps its blanks, and may have several lines.
     text = texts[-1] if setting.form is SettingForm.SECRET else _clean_text(texts[-1])
     if not text:
         raise ValueError("expected a value")
@@ -77,12 +78,13 @@ def _parse_identities(setting: Setting, texts: tuple[Any, ...]) -> Any:
 
 
 def _parse_variable(text: str) -> tuple[str, str]:
-    """The name and the value of NAME=VALUE; an empty value is one. Line breaks are dropped, as by Flux."""
+    """The name and the value of NAME=VALUE; an empty value is one."""
     name, equals, value = text.partition("=")
     if not equals:
         raise ValueError("expected NAME=VALUE, not a text without =")
     if not VARIABLE_NAME.fullmatch(name):
         raise ValueError(f"expected NAME=VALUE with a name of letters, digits and _, not {name!r}")
+    # Flux drops line breaks, too.
     value = value.replace("\r", "").replace("\n", "")
     if not value.isprintable():
         raise ValueError("expected a value without control characters")

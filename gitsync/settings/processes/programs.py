@@ -232,9 +232,10 @@ def _write_input(stream: IO[bytes], parts: Sequence[bytes]) -> None:
 
 
 def _limit_memory(process: int, most: int | None) -> None:
-    """Limit a process that has just started. Not in the process itself: that would need a fork without `vfork`."""
+    """Limit a process that has just started."""
     if most is not None and hasattr(resource, "prlimit"):
         with suppress(ProcessLookupError):
+            # Not in the process itself: that would need a fork without `vfork`.
             resource.prlimit(process, resource.RLIMIT_DATA, (most, most))
 
 

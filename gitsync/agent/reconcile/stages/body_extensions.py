@@ -59,15 +59,13 @@ def build_body(attempt: ApplyAttempt, registry: Registry) -> Mapping[str, Any]:
 
 
 async def run_required_actions(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
-    """Make the calls that must end before the body is sent; stop if one fails. The caller holds the write lock.
-
-    An error of such a call is not a refusal of the resource, so it is not classified
-    (docs/reference/kinds.md#extension-calls).
-    """
+    """Make the calls that must end before the body is sent; stop if one fails. The caller holds the write lock."""
     try:
         for call in run.registry.first_calls(attempt.as_subject()):
             await ExtensionClient(run.writer(attempt)).call(call.path, call.api_version, call.body)
     except ProviderError as failure:
+        # An error of such a call is not a refusal of the resource, so it is not classified
+        # (docs/reference/kinds.md#extension-calls).
         waits = may_recover(failure, missed_is_ours=False, granted=run.cache.has_granted)
         return attempt.stopped(make_unreadable(failure), kind=StopKind.WAITS if waits else StopKind.NEXT_RUN)
     return attempt

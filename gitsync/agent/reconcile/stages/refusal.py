@@ -63,9 +63,9 @@ def _decide_stop_kind(failure: ProviderError, *, may_pass: bool, is_fatal: bool)
 
 
 def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:
-    """Note that the last write failed. After a failed update, Azure keeps the state before it, and so does the record:
-    the next run finds the same change to make, and can show what changed in Azure since.
-    """
+    """Note that the last write failed."""
+    # After a failed update, Azure keeps the state before it, and so does the record: the next run finds the same change
+    # to make, and can show what changed in Azure since.
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored) if attempt.write.existed else None
     return replace(attempt.with_write(replace(attempt.write, has_failed=True)), remembered=before or attempt.remembered)
 

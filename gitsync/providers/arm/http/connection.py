@@ -58,6 +58,7 @@ class BoundedResponse(aiohttp.ClientResponse):
                 async for piece in self.content.iter_chunked(BLOCK):
                     pieces += piece
                     if len(pieces) > MOST_BYTES:
+                        # A connection with an unread rest must not serve another request.
                         self.close()
                         raise aiohttp.ClientPayloadError(f"the response exceeds {MOST_BYTES >> 20} MB")
                     await share.note(len(piece))

@@ -161,7 +161,8 @@ def _push_pin(clone: Clone, run_id: str, pin: Pin, author: Author) -> None:
 
 
 def _check_pin(run_id: str, pin: Pin, wanted: Pin, seals: RecordSeals) -> None:
-    """Raise ConfigError if a pin is not one of this run. Workers that were started again come later than others."""
+    """Raise ConfigError if a pin is not one of this run."""
+    # Workers that were started again come later than others.
     faults = list(_list_faults(run_id, pin, wanted, seals))
     if faults:
         raise ConfigError(

@@ -167,13 +167,12 @@ class KeyVaultRequests:
         raise SecretStoreError(f"The list of the secrets of {self.vault} does not end.")
 
     def _read_entries(self, page: Any) -> list[Any]:
-        """Read the entries of a page. A malformed list is not an empty one: a secret that it leaves out would be
-        overwritten.
-        """
+        """Read the entries of a page."""
         entries = page.get("value") if isinstance(page, dict) else None
         link = page.get("nextLink") if isinstance(page, dict) else None
         if isinstance(entries, list) and isinstance(link, str | None):
             return entries
+        # A malformed list is not an empty one: a secret that it leaves out would be overwritten.
         raise SecretStoreError(f"{self.vault} returned a response that is not a list of secrets.", hint=_HINT)
 
     async def _show(self, request: VaultRequest) -> VaultSecret | None:

@@ -174,16 +174,15 @@ class DotenvSink:
 
 
 def quote_value(value: str) -> str:
-    """Quote a value of one line for POSIX shells, and for python-dotenv if it has such a quoting.
-
-    It has none for a single quote or a backslash beside a dollar or a backtick: then the rules of the shell apply.
-    """
+    """Quote a value of one line for POSIX shells, and for python-dotenv if it has such a quoting."""
     if _BARE.fullmatch(value) and value:
         return value
     if "'" not in value and "\\" not in value:
         return f"'{value}'"
     if "$" not in value and "`" not in value:
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    # python-dotenv has no quoting for a single quote or a backslash beside a dollar or a backtick: then the rules of
+    # the shell apply.
     return "'" + value.replace("'", "'\\''") + "'"
 
 
