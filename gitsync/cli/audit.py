@@ -93,6 +93,7 @@ async def _audit(options: argparse.Namespace, config: Config, since: datetime) -
     from gitsync.workflows.unmanaged.inventory import make_inventory
 
     offline = read_all(config, options.redactions)
+    # Closed before Azure is read: a lock of the status must not last as long as the search.
     with open_recorded(config) as store:
         records = tuple(store.load().records.values())
         runs = store.read_runs(since, MOST_RUNS)
@@ -136,5 +137,6 @@ def _print(report: AuditReport, options: argparse.Namespace, config: Config) -> 
         text = json.dumps(document if names else hide_people_within(document), indent=2)
     else:
         text = "\n".join(map(escape_controls, format_lines(report, names=names)))
+        # Azure's messages may quote a name, so the finished text is searched as well.
         text = text if names else hide_people(text)
     print(neutralize(options.redactions.mask(text)))

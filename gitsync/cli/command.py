@@ -58,6 +58,7 @@ class SplitSource(argparse.Action):
     """Takes SOURCE out of the names: it is a folder or a URL, and no name of a resource is."""
 
     def __call__(self, parser: argparse.ArgumentParser, options: argparse.Namespace, values: Any, *_: object) -> None:
+        # The name of a resource may be that of a folder; then it can be written with its kind.
         sources = [text for text in values if ":" in text or text.startswith((".", "/", "~")) or Path(text).is_dir()]
         if len(sources) > 1:
             parser.error(f"unexpected argument {sources[1]!r}")

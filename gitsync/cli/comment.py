@@ -65,6 +65,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:  # noqa: ARG00
     from gitsync.report.hosts.opening import register_tokens
 
     _check(options)
+    # Before the first call: an error of the host's program may quote its environment.
     register_tokens(os.environ, options.redactions.add)
     return _post_status(options) if options.status else _post_comment(options)
 
@@ -165,6 +166,7 @@ def _read_status(options: argparse.Namespace) -> Status:
         command, status = document["command"], read_status(document)
     except (KeyError, TypeError, ValueError, RecursionError):
         raise ConfigError(f"{path} is not a report of this version.", hint="Name the report.md of --report.") from None
+    # A deployment of a plan would show an environment at a commit that it does not have.
     if options.deployment and command != "sync":
         raise ConfigError(f"{path} is the report of a {command}, which deploys nothing.", hint="Remove --deployment.")
     return status

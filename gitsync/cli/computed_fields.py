@@ -76,6 +76,7 @@ def compute_fields(
             return ComputedField(field=value.field, expression=value.expression, unknown=why)
         if isinstance(found, Placeholder):
             return ComputedField(field=value.field, expression=value.expression, unknown=f"{found.why}.")
+        # The output of a command stays in scrollback and in logs.
         shown = MASKED if isinstance(found, Secret) else found
         return ComputedField(field=value.field, expression=value.expression, value=shown)
 

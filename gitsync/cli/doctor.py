@@ -125,6 +125,7 @@ def _print_check(check: Check, paint: Any) -> None:
     word = f"{check.level.value:<{_WIDTH}}"
     shade = {"ok": paint.mark_good, "warning": paint.mark_notable, "error": paint.mark_bad}[check.level.value]
     width = find_terminal_width()
+    # Wrapped before it is coloured: the escape codes would count as columns.
     first, *more = indent_after(f"{word}  ", escape_controls(f"{check.name}: {check.message}"), width)
     lines = [first.replace(word, shade(word), 1), *more]
     lines += indent(escape_controls(check.hint), width, by=_WIDTH + 2) if check.hint else []

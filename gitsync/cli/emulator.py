@@ -65,6 +65,7 @@ def _refuse_strangers(host: str, settings: EmulatorSettings) -> None:
 
     try:
         near = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    # A name may resolve to any address, so it counts as far away.
     except ValueError:
         near = False
     if near or settings.require_token:
@@ -91,6 +92,7 @@ async def _serve(options: argparse.Namespace, settings: EmulatorSettings) -> Non
         certificate = options.certificate or folder / "certificate.pem"
         try:
             tls = _tls(options.host, emulator, certificate) if options.tls else None
+            # Flushed, since a script waits for this line through a pipe.
             print(await _start(emulator, options, tls), flush=True)
             if tls is not None:
                 print(f"certificate: {certificate}", flush=True)

@@ -38,6 +38,7 @@ def run_guarded(body: Callable[[], int], mask: Callable[[str], str]) -> int:
     """The exit code of `body`, or of the exception that ended it. Errors go to stderr, with secrets masked."""
     try:
         code = body()
+        # At exit the interpreter would flush, too late for an exit code.
         sys.stdout.flush()
     except GitsyncError as error:
         _print_error([f"gitsync: {error.message}", *([error.hint] if error.hint else [])], mask)

@@ -155,6 +155,7 @@ def _find_named(name: str, offline: Offline) -> Prepared:
 
     key = find_key(name, [resource.key for resource in offline.everything])
     found = [resource for resource in offline.everything if resource.key == key]
+    # Environments declare the same key with other values, and the answer would be that of either.
     if len(found) > 1:
         raise ConfigError(f"Several manifests declare {key}.", hint="Set --path to read one environment.")
     return found[0]

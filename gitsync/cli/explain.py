@@ -70,6 +70,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     if options.kind.casefold() == _DELETES:
         _print_guards(config)
         return ExitCode.FINE
+    # Codes before kinds: no kind has the name of a code.
     if meaning := find_code_meaning(options.kind):
         _print_code(meaning, config)
         return ExitCode.FINE
@@ -223,6 +224,7 @@ def _label_mistakes(meaning: CodeMeaning) -> list[str]:
     prepared = prepare(manifests, catalog=open_catalog(), subscription="0")
     problems = {p for resource in prepared for p in resource.problems} | set(manifests.problems)
     lines = meaning.example.splitlines()
+    # From the end, so that an added line does not move those that follow.
     for problem in sorted(problems, key=lambda problem: problem.order, reverse=True):
         if problem.code == meaning.code and 0 < problem.line <= len(lines):
             indentation = lines[problem.line - 1][: -len(lines[problem.line - 1].lstrip()) or None]

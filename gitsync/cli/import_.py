@@ -96,6 +96,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.workflows.imports.import_report import ImportReport
 
     folder = Path(options.out)
+    # Before Azure is read: a search of minutes must not end with a folder that cannot be written.
     TargetFolder(folder).check()
     source = next((name for name in _SOURCES if getattr(options, name)), None)
     if source:
@@ -105,6 +106,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     scope = read_scope(options.ids, options.resource_group, config.subscription, config.endpoint)
     filters = make_filters(options.type, options.name, options.tag, options.exclude, open_catalog())
     redactions: Redactions = options.redactions
+    # All manifests of the repository count as existing, and not just those in the folder.
     config = replace(config, source=str(find_repository(folder)), subscription=scope.subscription)
     existing = read_existing(config, redactions)
     search = search_for_import(options, config, filters, lambda discovery: discovery.search(scope))

@@ -53,6 +53,7 @@ def prepare_folder(target: TargetFolder) -> Iterator[str]:
             yield f"created  {file.path}"
             continue
         yield f"kept     {file.path}"
+        # A file that has the essential line is fine, however a person has written the rest.
         if file.essence.encode() not in (target.read(file.path) or b""):
             yield "         Add to it:"
             yield from (f"           {line}" for line in file.content.splitlines())

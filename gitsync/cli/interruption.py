@@ -87,12 +87,14 @@ class Interruption:
 
     def _hear(self, number: int, _frame: FrameType | None) -> None:
         """Abort with KeyboardInterrupt or SystemExit, the only exceptions that leave an event loop."""
+        # Before the walk begins there is nothing to record, and a second signal is meant.
         if self.by is not None or self._loop is None:
             self._break_off(number, f"gitsync: aborted by {signal.Signals(number).name}.")
         self.by = signal.Signals(number)
         self.grace.begin()
         signal.signal(signal.SIGALRM, self._out_of_time)
         signal.setitimer(signal.ITIMER_REAL, ORDERLY_END)
+        # The handler runs between any two instructions, where the state of the loop may be half changed.
         self._loop.call_soon_threadsafe(self._end)
 
     def _out_of_time(self, _number: int, _frame: FrameType | None) -> None:
@@ -102,6 +104,7 @@ class Interruption:
     @staticmethod
     def _break_off(by: int, message: str) -> NoReturn:
         """Raise the exception that ends the process, and let the system kill it if that blocks."""
+        # By default this signal kills the process, also in a call that Python cannot interrupt.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, BROKEN_END)
         if by == signal.SIGINT:

@@ -41,6 +41,7 @@ def run(argv: list[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     if arguments[:1] == ["help"] and len(arguments) > 1:
         arguments = [arguments[1], "--help"]
+    # Before anything is imported: help must work without settings and be fast.
     if not arguments or arguments[0] in _SHOWN:
         return run_guarded(lambda: _show(arguments), mask=str)
 
@@ -130,6 +131,7 @@ def _run_command(name: str, arguments: list[str], opened: list[Mask]) -> ExitCod
     from gitsync.settings.redaction import Redactions
 
     redactions = Redactions()
+    # From here on, errors may quote settings with secrets.
     opened.append(redactions.mask)
     uses_azure = "credential" in command.SETTINGS
     needs_file = not {"output"}.issuperset(command.SETTINGS)

@@ -79,12 +79,15 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
         catalog, today = open_catalog(), SystemClock().now().date()
 
         def read(without: Collection[str]) -> Manifests:
+            # Units of several environments declare the same resources, and each environment is checked without the
+            # others.
             files = drop_units(source.contents.files, source.contents.units, without)
             manifests = read_declared_manifests(config, settings, files, source.contents.units)
             redact_manifests(manifests, redactions)
             return add_foreign_ids(replace(manifests, read_left_out=source.contents.read_left_out), foreign, catalog)
 
         def prepare(manifests: Manifests) -> tuple[Prepared, ...]:
+            # A zero id keeps every ARM id well-formed, so that all checks can run without a subscription.
             subscription = choose_offline(manifests.objects.secrets, config.subscription or ANY_SUBSCRIPTION)
             prepared = assign_writers(prepare_resources(config, settings, manifests, catalog, subscription, today), {})
             return tuple(replace(entry, problems=_mask_problems(entry.problems, redactions)) for entry in prepared)

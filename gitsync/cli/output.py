@@ -58,6 +58,7 @@ def format_text(
     """Format a report as stdout has it; "" for a quiet one, unless something failed or the run was interrupted."""
     if quiet and report.exit_code in SUCCESS and not report.interrupted:
         return ""
+    # Decided by where the text goes: a terminal forgets, while a log is kept.
     names = may_name_people(report.who, variables)
     width, colour = find_terminal_width(), use_colour(config)
     return text.render(report, width=width, colour=colour, verbose=verbose, names=names, extent=extent)
@@ -126,6 +127,7 @@ def _append(variable: str, render: Callable[[], str], variables: Mapping[str, st
     try:
         with Path(file).open("a", encoding="utf-8") as stream:
             stream.write(render())
+    # The run is over by now, and a lost summary must not change its result.
     except OSError as error:
         logger.warning("Cannot write to the file of {}: {}", variable, error.strerror)
 

@@ -40,6 +40,7 @@ def open_source_and_status(config: Config) -> Iterator[tuple[Checkout, StatusBra
     from gitsync.repository.git.state.store_choice import open_store
 
     status_dir = Path(config.status_dir) if config.status_dir else None
+    # With the key, if it is set: else a forged record would be shown like any other.
     seals = make_seals(config, os.environ)
     with (
         open_checkout(

@@ -84,6 +84,7 @@ def _tell(rehearsal: Rehearsal, options: argparse.Namespace, config: Config) -> 
     from gitsync.workflows.rehearsal.rehearsal_report import format_lines, format_markdown, render_json
 
     def mask(render: Callable[[Rehearsal], str]) -> Callable[[], str]:
+        # At the time of writing: secrets that the rehearsal read are known only then.
         return lambda: options.redactions.mask(render(rehearsal))
 
     def format_text(rehearsal: Rehearsal) -> str:

@@ -43,6 +43,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.settings.logging import neutralize
 
     offline = read_offline(config, options.redactions)
+    # By identity: environments may have resources of one key.
     selected_ids = {id(resource) for resource in offline.prepared}
     shown = [
         _excuse_spare(rendered)
@@ -132,6 +133,7 @@ def _format_lines(shown: Shown, config: Config) -> Iterator[str]:
         yield escape_controls(f"# no request: {shown.arm_id or 'no ARM id'}")
         return
     yield escape_controls(f"# {_format_request(shown.request, prepared, config)}")
+    # A resource that gitsync only reads sends no body.
     if prepared.policy.allows_modify:
         yield from map(escape_controls, _format_yaml(shown.request.body))
 

@@ -41,6 +41,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
             "gitsync report combines the reports of a run with several workers.",
             hint="Add --gather and the --run-id of the run.",
         )
+    # Reports of workers may quote settings of this job, which has the same secrets.
     tell_settings(options.redactions, config, os.environ)
     report = gather(config, options.redactions)
     tell(report, config, os.environ)

@@ -45,6 +45,7 @@ def make_confirm(config: Config, pause: Pause) -> Confirm | None:
 
 def needs_confirmation(config: Config) -> bool:
     """Return whether a person can answer a prompt, and the target is not the emulator."""
+    # stdout may be a pipe: the prompt is on stderr, and the answer comes from stdin.
     return not config.yes and config.emulator is None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -66,6 +67,7 @@ def _read_yes() -> bool:
 
 def _confirm(target: RunTarget, counts: ChangeCounts, pause: Pause) -> bool:
     """Print the target and the counts on stderr, and read a line of stdin. No answer means no."""
+    # The live display would redraw over the prompt.
     with pause():
         print(neutralize(format_confirmation(target, counts)), end="", file=sys.stderr, flush=True)
         return _read_yes()
@@ -102,6 +104,7 @@ def execute_run(
         finally:
             interruption.close()
         faults = [result.ending.fault for result in report.results if result.ending.fault]
+        # After the report: what was written is recorded and shown, before the command ends as a bug.
         if faults:
             raise ExceptionGroup("while single resources were reconciled", faults)
         end.code = interruption.exit_code(report)
@@ -164,6 +167,7 @@ def _log_end(options: argparse.Namespace, command: str) -> Iterator[_RunEnd]:
 
 def _hand_out(options: argparse.Namespace, report: Report, config: Config, *, extent: Extent) -> None:
     try:
+        # A plan of half the resources must not be applied as if it was approved in full.
         if config.plan_out and report.plan.review and not report.interrupted:
             file = Path(config.plan_out)
             write_files(file.parent, {file.name: partial(encode_plan, report.plan.review)}, config, "plan")

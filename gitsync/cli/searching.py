@@ -105,6 +105,7 @@ async def search_for_import(
     async with open_search(options, config) as search:
         reader = ResourceReader(search.arm.reader(search.begin_session()), search.count, acceptance.note_unread)
         findings = await find(Discovery(reader, tree, acceptance))
+        # Only after the search is it known which kinds there are, and so whether a version was misspelt.
         if unused := sorted(set(options.api_version) - tree.used):
             raise ConfigError(
                 f"No imported kind has the api-version {', '.join(unused)}.",

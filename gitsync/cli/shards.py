@@ -45,6 +45,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.report.shard_matrix import MATRICES, build_document, format_lines, format_matrix
     from gitsync.settings.logging import neutralize
 
+    # Before the output: a matrix without a pin would start workers on different commits.
     if config.run_id:
         _pin(config, options.workers)
     if config.output in MATRICES:

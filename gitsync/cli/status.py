@@ -77,6 +77,7 @@ def _select(state: State, config: Config, names: Sequence[str]) -> tuple[Record,
     named: set[Key] = set()
     for name in names:
         of_kind = () if "/" in name else list_keys_of_kind(name, keys)
+        # A kind before a name: a resource that is called like a kind can be named with its kind.
         named.update(of_kind or [find_key(name, keys)])
     return tuple(record for record in records if record.key in named)
 
@@ -230,6 +231,7 @@ def _sign(config: Config, names: Sequence[str]) -> ExitCode:
     with open_recorded(config) as store:
         state = store.load()
         chosen = _select(state, config, names)
+        # Signing all at once must not bless what somebody has forged: a person has to look at each of these.
         must_be_named = frozenset() if config.only or names else _list_doubtful(state)
         unsigned = [record for record in chosen if record.trust.is_refused and record.trust not in must_be_named]
         if not unsigned:
@@ -239,6 +241,7 @@ def _sign(config: Config, names: Sequence[str]) -> ExitCode:
         _print_claims(unsigned)
         headline = f"Sign {format_plural(len(unsigned), 'record')}"
         signed = {record.key: replace(record, trust=Trust.SIGNED) for record in unsigned}
+        # Before the save: a status that cannot be written must be known before anything is called signed.
         store.check_writable()
         store.save(Update(records=signed, revision=state.revision, summary=None, report=None, headline=headline))
     print(f"\nSigned {format_plural(len(unsigned), 'record')}.")

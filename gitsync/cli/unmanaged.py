@@ -101,6 +101,7 @@ def _choose_scopes(names: Sequence[str], inventory: Inventory, config: Config) -
         subscriptions = [
             subscription
             for subscription in (own, *others)
+            # The settings spell a subscription in any case, and git's are in lower case: each is searched once.
             if subscription and (subscription is own or subscription != own.casefold())
         ]
         if not subscriptions:
@@ -169,6 +170,7 @@ async def _search_scopes(
         looks = EstateSearch(reader, registry, tree, inventory, is_full=options.full, looks_beyond=beyond)
         found = await (looks.search_graph(scope, requests) if options.fast else looks.search_lists(scope))
         estates[subscription] = found.add_refusals(refused)
+        # A group is missing only if no subscription has it.
         missing &= {*looks.missing}
     if missing:
         raise SourceError(
@@ -195,6 +197,7 @@ def _print(report: UnmanagedReport, options: argparse.Namespace, config: Config)
         document = build_document(report, names=names)
         text = json.dumps(document if names else hide_people_within(document), indent=2)
     elif config.output == "markdown":
+        # The summary of a job is kept, and many may read it.
         names = who is Who.NAMES
         text = format_markdown(report, names=names).rstrip("\n")
         text = text if names else hide_people(text)

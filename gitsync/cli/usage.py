@@ -118,6 +118,7 @@ def _join_releases(arguments: Iterable[str], settings: Collection[str]) -> list[
     flags = {SETTINGS[name].flag for name in settings if SETTINGS[name].form is SettingForm.RELEASE}
     joined: list[str] = []
     for word in arguments:
+        # argparse would take SOURCE for the value of a flag whose value is optional.
         if joined and joined[-1] in flags:
             is_release = _RELEASE.fullmatch(word) is not None
             joined[-1] += f"={word if is_release else 'true'}"
@@ -138,6 +139,7 @@ def suggest_word(word: str, known_words: Iterable[str]) -> str:
 
 def _explain_unknown(name: str, argument: str, flags: list[str]) -> str:
     flag = argument.partition("=")[0]
+    # First of all, and without the value: the message must not repeat a secret.
     if flag in _SECRET_FLAGS:
         variable = _SECRET_FLAGS[flag].variables[0]
         return f"Unknown flag {flag}: process lists show secrets on command lines. Set the variable {variable} instead."

@@ -49,6 +49,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     clock = SystemClock()
     started = clock.now()
     offline = read_offline(config, options.redactions, looks_for_values=True)
+    # An ASO document that cannot be read fails a run too, so the check before a merge must not pass it.
     offline = replace(offline, problems=fail_unread(offline.problems))
     code = ExitCode.FAILED if offline.has_errors or (config.strict and offline.problems) else ExitCode.FINE
     report = _make_report(offline, code, format_rfc3339(started), format_rfc3339(clock.now()))

@@ -59,6 +59,7 @@ def _keep(before: Any, sent: Any, *, is_sent: bool) -> Any:
     if not (isinstance(sent, Mapping) and isinstance(before, Mapping)):
         return sent
     members = {name: _keep(before.get(name), sent.get(name), is_sent=name in sent) for name in {**before, **sent}}
+    # An identity of another type cannot keep the identities that users assigned.
     if "userassigned" not in str(members.get("type", "userassigned")).casefold():
         members.pop("userAssignedIdentities", None)
     return {name: member for name, member in members.items() if member is not GONE}

@@ -71,6 +71,7 @@ def put(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     body = _read_body(request)
     before = cloud.look_up(request.target.key) or find_implied(cloud, request.target)
     if before is not None:
+        # Before the checks: policies and providers see the resource as it will be.
         body = apply_put_effects(request.target.type, before.body, keep_omitted(before.body, body, request.keep))
     _check_write(cloud, request, before)
     if request.target.shape is PathShape.GROUP and not body.get("location"):

@@ -295,6 +295,7 @@ def _check_policy_names(settings: Mapping[str, YamlNode]) -> None:
         if node.text().casefold() in names:
             raise node.wrong(f"duplicate policy {node.text()!r}.", "Rename one of them.")
         names.add(node.text().casefold())
+    # A typo in the name would exempt nothing, and show only as a refusal.
     for exemption in settings["exemptions"].items() if "exemptions" in settings else ():
         node = exemption.members()["policy"]
         if node.text().casefold() not in names:
@@ -328,6 +329,7 @@ class _Level(StrEnum):
 
 def _read_deny_assignment(node: YamlNode) -> EmulatedDenyAssignment:
     values = read_fields(node, _DENY_ASSIGNMENT, "name", "scope", "actions")
+    # Without principals it would deny nothing, which its author cannot mean.
     if not values.get("everyone") and not values.get("principals"):
         raise node.wrong("a deny assignment needs principals.", "Set principals, or everyone: true.")
     return EmulatedDenyAssignment(**values)
@@ -340,6 +342,7 @@ def _read_principal(node: YamlNode) -> EmulatedPrincipal:
 
 def _read_deletion(node: YamlNode) -> ConfiguredDeletion:
     values = read_fields(node, _DELETION, "id", "location")
+    # The store keeps nothing for such a type, so the entry would have no effect.
     if parse(values["id"]).type.casefold() not in SOFT_DELETES:
         raise node.wrong(f"{values['id']!r} has a type without soft delete.", f"Use one of {', '.join(SOFT_DELETES)}.")
     return ConfiguredDeletion(**values)

@@ -64,6 +64,7 @@ class ArmId(str):
     def parent(self) -> ArmId:
         """What owns the resource: its parent, its resource group, or what an extension extends."""
         scope, separator, path = self.rpartition(_PROVIDERS)
+        # A provider with one type and one name is right below the scope; with more, it is below another resource.
         return ArmId(self.rsplit("/", 2)[0] if not separator or path.count("/") > 2 else scope)
 
     @property

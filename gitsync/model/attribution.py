@@ -66,6 +66,7 @@ class Attribution:
         """Return the change without what is or may be the name of a person, for everything that is kept or published.
         The correlation id stays: anyone who can read the activity log finds the name with it.
         """
+        # An author with an unknown kind may be a person, and any text with an `@` may be the address of one.
         may_be_person = self.author in {AuthorKind.PERSON, AuthorKind.UNKNOWN} or "@" in f"{self.name}{self.label}"
         shown = replace(self, name="", label="") if may_be_person else self
         return replace(shown, client="") if "@" in self.client else shown

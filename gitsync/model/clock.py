@@ -34,5 +34,6 @@ def read_time(value: object) -> datetime | None:
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
         return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC) if moment else None
+    # A time at either end of the calendar overflows when its zone is converted.
     except (ValueError, OverflowError):
         return None

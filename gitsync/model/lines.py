@@ -87,6 +87,7 @@ class LineTable:
         """Return one table for all documents with these nodes in these lines. Most manifests of an estate look alike,
         and a table takes as much memory as the values.
         """
+        # A large table seldom has an equal, and the cache would keep it after its document is gone.
         if len(self._steps) > _MOST_SHARED:
             return self
         return _find_table(

@@ -244,6 +244,7 @@ class State:
         """Return the revision of an agent's records; None if it is not known."""
         if self.revisions:
             return self.revisions.get(agent)
+        # Records of another agent are of another revision, or even of another repository.
         return self.revision if self.agents <= {agent} else None
 
 

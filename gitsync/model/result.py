@@ -240,6 +240,7 @@ def _waits(result: Result) -> bool:
 
 
 _OUTCOMES: tuple[tuple[Outcome, Callable[[Result], bool]], ...] = (
+    # A bug ends an attempt in any state, also in one that looks like waiting, so it comes first.
     (Outcome.FAILED, lambda result: result.ending.fault is not None),
     (Outcome.BLOCKED, _waits),
     (Outcome.FAILED, lambda result: not result.is_fine),

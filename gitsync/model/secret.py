@@ -43,6 +43,7 @@ class Secret:
     __hash__ = None  # type: ignore[assignment]  # a hash would leak equality into dictionaries and logs
 
     def __reduce__(self) -> NoReturn:
+        # A pickle would have the value as plain text.
         raise TypeError("a secret is not pickled")
 
 

@@ -83,7 +83,9 @@ class VariableValues:
     def normalize(self, text: str) -> str:
         """Put braces around each variable of a text. If only some names are variables, any other `$` is literal."""
         if self.takes_braceless:
+            # `$$` stays: it stands for one `$`, and what follows it is not a variable.
             text = _BRACELESS.sub(lambda found: f"${{{found[1]}}}" if found[1] else found[0], text)
         elif self.labels:
+            # A doubled `$` is one `$` after the substitution.
             text = _DOLLAR.sub(lambda found: found[0] if found[1] in self.labels else f"${found[0]}", text)
         return replace_markers(text, rf"${{{MARK}\1}}") if self.missing else text

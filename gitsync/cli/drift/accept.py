@@ -155,6 +155,7 @@ def take(
     if options.branch and accepted.texts:
         return accepted, [commit_branch(accepted, options.branch, publication)]
     if not options.branch:
+        # Last: everything that could refuse has passed, so the files are written in full or not at all.
         write(accepted, tree)
     return accepted, []
 
@@ -188,6 +189,7 @@ def write(accepted: Accepted, tree: Tree) -> None:
 
     prefix = f"{tree.prefix}/" if tree.prefix else ""
     texts = {path.removeprefix(prefix): text for path, text in accepted.texts.items()}
+    # With the content that was read: an edit by a person in between must not be lost.
     TargetFolder(tree.folder).change_all({path: (tree.content(path), text) for path, text in texts.items()})
 
 

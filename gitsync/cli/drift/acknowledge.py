@@ -70,6 +70,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     is_text = config.output == "text"
     if not options.quiet:
         _print(acknowledge.format_changes(results, names=names), options, is_text=is_text)
+    # Named by a person, so one that could not be compared is a failure and not a silence.
     left = acknowledge.list_uncompared(report)
     if results:
         _confirm(config, results)

@@ -56,6 +56,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     if not options.names:
         raise ConfigError("No resource is named.", hint="Name the resources to revert, such as VirtualNetwork/hub.")
     with open_temporary_folder() as folder:
+        # The sync applies this file and nothing else, so a change after the prompt is refused and not overwritten.
         file = folder / "plan.json"
         # Reports and metrics are those of the sync.
         quiet = replace(config, report_dir=None, metrics=None, fail_on=())

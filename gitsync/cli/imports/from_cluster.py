@@ -53,6 +53,7 @@ def import_objects(options: argparse.Namespace, config: Config) -> ExitCode:
     """
     _refuse_options(options)
     export = read_cluster_export(_read_files(options.from_cluster_export), open_catalog())
+    # ASO's credential has the subscription, and an export does not show it; the recorded ids do.
     subscription = config.subscription or find_only_subscription(export)
     config = replace(config, source=str(find_repository(Path(options.out))), subscription=subscription)
     existing = read_existing(config, options.redactions)

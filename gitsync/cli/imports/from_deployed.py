@@ -67,6 +67,7 @@ def _import(arm_id: ArmId, read: _Read, options: argparse.Namespace, config: Con
 
     async def find(discovery: Discovery) -> tuple[DeployedResources, str, tuple[ResourceClaim, ...], SearchResult]:
         deployed = await read(discovery.reader, arm_id)
+        # A stack of a management group is in no subscription, so its resources decide.
         own_ids = [claim.arm_id for claim in deployed.claims if claim.arm_id]
         subscription = choose_subscription(own_ids, config.subscription, f"The {deployed.title}", option)
         claims = admit_claims(deployed.claims, tree, filters, subscription)
@@ -93,6 +94,7 @@ def _detach(arm_id: ArmId, report: ImportReport) -> Iterator[str]:
     if kept := count_outcomes(there)[Takeover.KEPT]:
         names = format_plural(kept, "resource")
         yield f"Decide about {names} that the table shows as kept: a detached stack manages nothing."
+    # The last step: until then the stack can still protect or delete what was not taken.
     yield f"Detach the stack (its resources stay in Azure): {format_detaching(arm_id)}"
 
 

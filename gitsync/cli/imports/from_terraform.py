@@ -56,6 +56,7 @@ def _refuse_options(options: argparse.Namespace) -> None:
     if path.suffix != ".tf":
         raise ConfigError("--removed must name a file that Terraform reads.", hint="Let its name end with .tf.")
     TargetFolder(path.parent).check(path.name)
+    # Both are checked before the import, since they are written only after it.
     for each in (path, path.with_suffix(".sh")):
         if each.exists():
             raise ConfigError(f"{each} already exists.", hint="Remove it, or give --removed another name.")
@@ -73,6 +74,7 @@ def _refuse_inside(name: str, repository: Path) -> None:
 def _read_file(name: str) -> bytes:
     try:
         with Path(name).open("rb") as file:
+            # One more byte shows that there is more, without reading a file of any size.
             content = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"{name} cannot be read: {error.strerror}.", hint="Check --from-terraform.") from error

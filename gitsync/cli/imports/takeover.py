@@ -58,6 +58,7 @@ def choose_subscription(ids: Sequence[ArmId], wanted: str | None, name: str, opt
         raise ConfigError(f"{name} has no resource of Azure Resource Manager.", hint=f"Check {option}.")
     found = {known.casefold(): known for arm_id in ids if (known := arm_id.subscription)}
     if wanted:
+        # A resource of the tenant is in every subscription, so it may still be imported.
         if found and wanted.casefold() not in found and all(arm_id.subscription for arm_id in ids):
             raise ConfigError(
                 f"{name} has no resource in subscription {wanted}.",

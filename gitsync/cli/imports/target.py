@@ -37,6 +37,7 @@ class ExistingManifests(NamedTuple):
 
 def find_repository(folder: Path) -> Path:
     """The working tree of git that a folder is in, or will be in; else the folder itself."""
+    # The folder may not exist yet, so git cannot be started there.
     candidates = (folder.absolute(), *folder.absolute().parents)
     return next((candidate for candidate in candidates if (candidate / ".git").exists()), folder)
 
@@ -78,6 +79,7 @@ def write_manifests(
 
     marked = [mark_plain_secrets(manifest) for manifest in manifests]
     for secret in (secret for manifest in marked for secret in manifest.plain_secrets):
+        # Before any message about the file can quote it.
         options.redactions.add(secret.value)
     folder = Path(options.out)
     taken = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]

@@ -43,6 +43,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     folder = TargetFolder(Path(options.out))
     folder.check()
     offline = read_offline(config, options.redactions)
+    # An import block with a made-up subscription would fail only in Terraform.
     check_subscription(config, (prepared.arm_id for prepared in offline.prepared if prepared.arm_id))
     sets = (ManifestSet(each.prepared, each.manifests.objects.config_maps) for each in offline.environments)
     configuration = make_configuration(sets, offline.prepared, offline.catalog)

@@ -68,6 +68,7 @@ def _list_flags(parser: argparse.ArgumentParser, slot: Slot) -> Iterator[Candida
     """The flags that begin like the word. With dashes alone: those that --help shows."""
     for action in parser._actions:  # noqa: SLF001 - no public way
         is_again = isinstance(action, argparse._AppendAction)  # noqa: SLF001 - no public way
+        # A flag that was given is of no use again, unless it makes a list.
         if slot.flags.intersection(action.option_strings) and not is_again:
             continue
         if slot.text in {"-", "--"} and action.dest in SETTINGS and SETTINGS[action.dest].is_advanced:
@@ -261,6 +262,7 @@ def _answer_bash(line: str, piece: str) -> list[str]:
     splits words at `=`, `:` and `@` too; it gets the words alone.
     """
     words, last = split_line(line)
+    # bash sends a separator as a piece of its own, and keeps it on the line.
     replaced = "" if piece in _SEPARATORS else piece
     kept = last.removesuffix(replaced) if last.endswith(replaced) else ""
     found = [word for word, _ in list_candidates(words, last)]

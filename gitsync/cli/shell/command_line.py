@@ -34,6 +34,7 @@ def split_line(line: str) -> tuple[list[str], str]:
         except ValueError:
             continue
         last = "" if not end and line[-1:].isspace() and not line.endswith("\\ ") else words.pop() if words else ""
+        # `AZURE_TENANT_ID=… gitsync` has assignments before the name of the program.
         while words and _ASSIGNMENT.match(words[0]):
             del words[0]
         return words[1:], last
@@ -96,6 +97,7 @@ class _CommandLine:
         self.flags.update(action.option_strings)
         if equals:
             self._note(action, value)
+        # A flag with an optional value takes it only behind an equals sign.
         elif action.nargs is None:
             self.waiting = action
 

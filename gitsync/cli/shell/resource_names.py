@@ -60,6 +60,7 @@ def list_declared(config: Config) -> Iterator[Key]:
                 text = file.read(_MOST_BYTES)
         except OSError:
             continue
+        # A quick look: the expressions below take far longer, and most files have none of it.
         if ".azure.com/" in text:
             for document in _DOCUMENT.split(text):
                 yield from _find_key(document, config.namespace or "default")
@@ -89,6 +90,7 @@ def _list_branch(folder: Path, branch: str | None) -> list[str]:
     name = branch or "gitsync/status"
     with _open_git(folder) as run_git:
         refs = run_git("for-each-ref", "--format=%(refname)", f"refs/remotes/*/{name}", f"refs/heads/{name}")
+        # Reversed, a remote's branch comes before a local one, which may be older.
         ref = next((ref for ref in sorted(refs, reverse=True) if ref.endswith(f"/{name}")), None)
         return run_git("ls-tree", "-r", "-z", "--name-only", "--full-tree", ref) if ref else []
 
@@ -122,6 +124,7 @@ def _run_git(tree: WorkTree | None, *arguments: str) -> list[str]:
 def walk_files(top: Path) -> Iterator[str]:
     """The files below a folder, in order, without those of hidden folders."""
     for folder, folders, files in os.walk(top):
+        # In place: os.walk enters what is left in this list.
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (os.path.join(folder, name) for name in sorted(files))  # noqa: PTH118 - a Path for each takes long
 

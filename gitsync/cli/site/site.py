@@ -56,6 +56,7 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     from gitsync.workflows.site.site_folder import SiteFolder
 
     configs = [choose_source(config, text) for text in options.sources or [config.source]]
+    # Before anything is read: a folder of somebody else must be refused at once.
     folder = SiteFolder(Path(options.out), tuple(each.source for each in configs))
     extras = read_extras(Path(options.extras)) if options.extras else Extras()
     estates = read_estates(configs, folder, options.redactions)

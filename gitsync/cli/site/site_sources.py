@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 def choose_source(config: Config, text: str) -> Config:
     """Choose the settings of a source from its argument: a folder or URL, and #BRANCH for its status branch."""
     source, mark, branch = text.rpartition("#")
+    # A folder may have a # in its name.
     if not mark or Path(text).is_dir():
         return replace(config, source=text)
     if not source or not branch:
@@ -53,6 +54,7 @@ def read_estates(configs: Sequence[Config], folder: SiteFolder, redactions: Reda
             except StateError as error:
                 errors.append(error)
                 estates.append(make_unread(name, mask(error.message)))
+    # A site without any estate would replace a good one.
     if len(errors) == len(estates):
         raise errors[0]
     return estates
@@ -86,6 +88,7 @@ def _declare(config: Config, redactions: Redactions, mask: Callable[[str], str],
     from gitsync.cli.offline import read_offline
     from gitsync.report.site.declared import DeclaredManifests, declare
 
+    # Without records there is no revision, and so nothing whose manifests could be shown.
     if not state.records:
         return DeclaredManifests()
     try:

@@ -89,6 +89,7 @@ def _describe_kind(kind: Kind, catalog: Catalog) -> str:
 def _check_default_name(kind: Kind) -> Iterator[Schema]:
     """Build the rules of the name in Azure for a manifest without azureName: there metadata.name is checked."""
     rules = "; ".join(describe_name_rules(kind))
+    # A fixed name, or a UUID, does not come from metadata.name.
     if kind.fixed_azure_name is not None or is_uuid_named(kind) or not rules:
         return
     named = {"anyOf": [require("azureName"), require("azureNameFromConfig")]}
@@ -181,6 +182,7 @@ def allow_null(schema: Schema) -> Schema:
     if schema.get("$ref", "").startswith(DEFINITIONS):
         return {"$ref": f"{schema['$ref']}{OR_NULL}"}
     if "anyOf" in schema:
+        # Null goes with the alternative for variables, since an editor offers the choices as they are.
         return {**schema, "anyOf": [schema["anyOf"][0], {**TEXT_OR_NULL, "pattern": VARIABLE}]}
     if "type" not in schema:
         return schema
@@ -385,6 +387,7 @@ def spell_out(pattern: str) -> str:
     parts, is_inside = [], False
     for token in _TOKEN.findall(pattern):
         letters = _CLASSES.get(token[1:]) if token.startswith("\\") else None
+        # A class inside of brackets takes its letters only: brackets do not nest.
         parts.append(token if letters is None else letters if is_inside else f"[{letters}]")
         is_inside = token.startswith("[") or (is_inside and token != "]")  # noqa: S105 - a bracket
     return "".join(parts)

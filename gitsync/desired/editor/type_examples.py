@@ -121,6 +121,7 @@ def _build_object(type_: BodyType, around: tuple[BodyType, ...], variant: BodyTy
 
 def _build_value(member: BodyMember, type_: BodyType, around: tuple[BodyType, ...]) -> Any:
     if type_.item is not None:
+        # An item that contains its own list would have no end.
         least = type_.limits.get("minItems", 0 if type_.item in around else 1)
         return [_build_value(member, type_.item, (*around, type_)) for _ in range(int(least))]
     if type_.is_object:
@@ -128,6 +129,7 @@ def _build_value(member: BodyMember, type_: BodyType, around: tuple[BodyType, ..
     if type_.shape == "any":
         return {}
     is_secret = member.is_write_only or type_.is_sensitive or is_secret_name(member.name)
+    # An example is copied into git, where a secret must not be as text.
     if type_.shape == "string" and is_secret and not type_.choices:
         return dict(_SECRET)
     values = list(_list_values(member.name, type_))

@@ -158,6 +158,7 @@ def read_documents(
             Problem(code=form.code, message=form.message, hint=form.hint, path=path, line=form.line)
         )
         return contents
+    # Only JSON writes one character as two escapes; YAML refuses each half.
     text = SURROGATES.sub(_join_surrogates, content) if path.endswith(".json") else content
     for _, line, chunk in split_documents(text):
         if max_problems is not None and len(contents.problems) > max_problems:
@@ -168,6 +169,7 @@ def read_documents(
         except Unreadable as error:
             contents.unparsed.append((line + 1, chunk))
             contents.problems += _explain_unreadable(path, error, chunk)
+    # The check value that SOPS writes covers all documents of a file, so one of them alone cannot be opened.
     if any(map(is_encrypted, contents.documents)):
         contents.documents[:] = _seal(contents.documents)
     return contents
@@ -253,6 +255,7 @@ def parse_documents(
     """Parse the documents in a text. `before` is the number of lines above it. Raises Unreadable for the first document
     that cannot be read.
     """
+    # The parser would take this mark for a part of the first key, and the manifest would have no apiVersion.
     if _MARK_BEHIND_SEPARATOR.match(chunk) and (fault := explain_inner_mark(chunk)):
         raise Unreadable(fault.code, fault.message, before + fault.line, fault.hint)
     try:
@@ -263,6 +266,7 @@ def parse_documents(
                     path, parser, before + 1, marks_quotes=marks_quotes, aliases=aliases
                 ).read_document(chunk)
     except yaml.MarkedYAMLError as error:
+        # libyaml has a limit of its own, and reports it as a fault of the syntax.
         if error.problem == _NESTED:
             raise _make_too_deep(before + 1 + (error.problem_mark.line if error.problem_mark else 0)) from error
         fault = (explain_json_fault(chunk) if path.endswith(".json") else None) or explain_yaml_fault(error, chunk)
@@ -336,6 +340,7 @@ class _DocumentBuilder:
     def read_collection(self, event: Any, line: int) -> Any:
         before = self.nodes
         self.nodes += 1
+        # Checked before anything is built: deep values would end the recursive readers behind this one.
         if len(self.where) >= MAX_DEPTH:
             raise _make_too_deep(line)
         if isinstance(event, yaml.MappingStartEvent):
@@ -382,6 +387,7 @@ class _DocumentBuilder:
     def read_tagged(self, event: Any, line: int) -> Any:
         try:
             return resolve_tagged(event.tag, event.value)
+        # Both faults leave the text as the value, so that the checks of other fields go on.
         except KeyError:
             self.report_unknown_tag(line)
         except ValueError:
@@ -429,6 +435,7 @@ class _DocumentBuilder:
         key = scalar if isinstance(scalar, str) else format_key(scalar)
         if key is None:
             raise Unreadable("InvalidKey", "A key of a mapping is null.", line, "Quote it if it is text.")
+        # Kubernetes accepts such a key, but `on` or `1.0` becomes a name that its author did not write.
         if key != event.value and not event.tag and len(self.changed_keys) < _MOST_CHANGED_KEYS:
             self.changed_keys.append(self.make_changed_key(event.value, key, line))
         self.nodes += len(key) // _CHARACTERS
@@ -449,6 +456,7 @@ class _DocumentBuilder:
 
     def merge_members(self, merged: dict[str, Any], value: Any, line: int) -> None:
         """Add the members that `<<` merges: of several mappings, the first with a key counts."""
+        # YAML's merge key takes one mapping or a list of them.
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, dict):
                 merged.update((key, part[key]) for key in part if key not in merged)
@@ -465,6 +473,7 @@ class _DocumentBuilder:
 
     def add(self, code: str, message: str, line: int, hint: str) -> None:
         """Add a problem of the current value."""
+        # Each problem has a path of keys, and a hostile file could have millions of both.
         if len(self.problems) == MAX_PROBLEMS:
             said = f"The document has more than {MAX_PROBLEMS} problems; the rest is not read."
             raise Unreadable("TooManyProblems", said, line, "Fix the problems before this line.", self.problems)

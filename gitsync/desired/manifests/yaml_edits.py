@@ -103,6 +103,7 @@ class EditableFile:
                 end = section.end
         edited = b"".join([*parts, self.content[end:]])
         values = _apply(self.documents, edits)
+        # What remains are comments and separators: they were about the documents that are gone.
         if REMOVED in edits.values() and all(value is None for value in values):
             return b""
         self._check(edited, values, self.contents, edits)
@@ -124,6 +125,7 @@ class EditableFile:
         text = chunk_text.removeprefix(_BOM)
         for number in sorted(edits, reverse=True):  # a removed document changes the numbers of the following ones
             document, wanted = section.documents[number], edits[number]
+            # SOPS checks a document as one text, so any edit would make it unreadable.
             if document.seal:
                 raise EditRefused("The document is encrypted.", document.line())
             if wanted is REMOVED:
@@ -152,6 +154,7 @@ class EditableFile:
     ) -> None:
         """Raise EditRefused unless a text has exactly these values, without a new problem."""
         after = self._read(edited)
+        # The text is proven, not the way to it: a wrong splice in a file that a person keeps is worse than a refusal.
         is_proven = is_same([document.value for document in after.documents], list(values))
         if not is_proven or _count_problems(after) > _count_problems(before):
             first = min(edits)
@@ -170,6 +173,7 @@ class EditableFile:
         first, pending = 0, iter(groups)
         group = next(pending, None)
         for start, _, chunk in split_documents(self.content):
+            # A part that could not be read has no documents, and takes no number.
             if group and group[0].text == chunk:
                 yield FilePart(start, chunk, first, group)
                 first, group = first + len(group), next(pending, None)

@@ -150,6 +150,7 @@ class _Marker:
 
     def read_scalar(self, event: Any, head: int, start: int) -> TextNode:
         style, end = event.style or PLAIN, event.end_mark.index
+        # The parser puts an empty value at the next token, which may be lines below; its text belongs after its sign.
         if style == PLAIN and not event.value:
             return TextNode(PLAIN, head, head, head)
         if style in TEXT_BLOCKS:
@@ -161,6 +162,7 @@ class _Marker:
         while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
             begin = event.start_mark.index
             mark = begin
+            # A key may have a `?` before it, which goes with the entry.
             while self.text.endswith((" ", "\t"), 0, mark):
                 mark -= 1
             key = self.read(event, begin)
@@ -183,6 +185,7 @@ class _Marker:
         return self.close(node, event)
 
     def close(self, node: TextNode, event: Any) -> TextNode:
+        # The parser ends a block only at the next token, after the comments that belong to what follows.
         node.end = node.entries[-1].end if node.style in BLOCKS else event.end_mark.index
         if node.style in BLOCKS:
             node.start = node.entries[0].start

@@ -43,6 +43,7 @@ class _Writer(_Dumper):  # type: ignore[misc] # PyYAML has no types for the one 
     def represent_text(self, text: str) -> yaml.Node:
         """Halves of surrogate pairs become `?`."""
         clean = text.encode("utf-8", "replace").decode()
+        # libyaml writes escapes in double quotes only.
         if not clean.isprintable():
             return self._represent(clean, self.choose_block(clean) or '"')
         return self._represent(clean, None if _is_read_back(clean) else "'")

@@ -48,6 +48,7 @@ def resolve(text: str) -> Scalar:
         return WORDS[text]
     if text[0] not in NUMBER_STARTS:
         return text
+    # yaml.v2 allows underscores in numbers, except in those that begin with a dot.
     number = _parse_number(text if text[0] == "." else text.replace("_", ""))
     return text if number is None else number
 
@@ -68,6 +69,7 @@ def format_key(value: Scalar) -> str | None:
 
 
 def _parse_number(text: str) -> int | float | None:
+    # An integer that fits into no type of Go is a float there, so it is tried below.
     if len(text) <= LONGEST and INTEGER.fullmatch(text):
         integer = _parse_integer(text)
         if LEAST <= integer <= MOST:
@@ -85,6 +87,7 @@ def _parse_integer(text: str) -> int:
     digits = text.lstrip("+-").lower()
     if digits[:2] in BASES:
         return sign * int(digits[2:], BASES[digits[:2]])
+    # YAML 1.1 has octal numbers with a plain zero: 010 is 8. INTEGER leaves 08 to the floats.
     return sign * int(digits, 8 if digits[0] == "0" else 10)
 
 

@@ -81,6 +81,7 @@ def change_text(
     splicer, scopes, left = _Splicer(text, root, line_end, is_json=is_json), _Scopes(), []
     spans: list[tuple[int, int, str]] = []
     for change in changes:
+        # The marks are those of the text before all changes, so they are wrong for a value that has already changed.
         span = None if scopes.meet(change.scope) else splicer.write(change)
         scopes.add(change.scope)
         at = bisect_left(spans, span) if span else 0
@@ -160,6 +161,7 @@ class _Splicer:
                 raise UnspliceableError("The value comes from a merge key (<<).", (*path[:depth], "<<"))
             if not found:
                 raise UnspliceableError("The value has no text of its own.", path[: depth + 1])
+            # Of a duplicated key, the reader keeps the last one.
             trail.append((node, found[-1]))
             node = found[-1].value
         return trail
@@ -179,6 +181,7 @@ class _Splicer:
         for node in _walk(old):
             if node.style != ALIAS:
                 self.check_own(node, change.path)
+        # Replacing it would write the value of one environment over the variable of all.
         if old.style not in BLOCKS | FLOWS and has_template(old.text):
             raise UnspliceableError("The value comes from a variable or a template.", change.path)
         if not trail:

@@ -41,6 +41,7 @@ class TextLayout:
         ValueError if no text is read as this value.
         """
         if not isinstance(value, str):
+            # JSON has no NaN, and a text that no reader takes must not be written.
             return json.dumps(value, allow_nan=False)
         double = write_quoted(value, is_json=self.is_json)
         if self.is_json:
@@ -112,6 +113,7 @@ class TextLayout:
         content = value.rstrip("\n")
         breaks = len(value) - len(content)
         is_shown = all(line.isprintable() for line in content.split("\n"))
+        # Without a line end after the block, its last line break would be lost.
         if not content or not is_shown or (breaks and not self.is_ended):
             return None
         chomping = "-" if not breaks else "+" if breaks > 1 or "+" in header else ""
@@ -163,6 +165,7 @@ def reads_back(text: str, value: str, *, in_flow: bool, is_key: bool = False) ->
     elif in_flow:
         path, expected = "[{}, 0]", [value, 0]
     else:
+        # A neighbour follows in each probe, since a text may swallow what comes after it.
         path, expected = "a: {}\nb: 0", {"a": value, "b": 0}
     try:
         documents = list(parse_documents("", (path.format(text) + "\n").encode(), 0))

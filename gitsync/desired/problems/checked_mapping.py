@@ -77,6 +77,7 @@ class CheckedMapping:
 
     def count(self, name: str, default: int | None = None) -> int:
         value = self.values.get(name, default)
+        # For Python, true is an int as well.
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise self.refusal(name, "is missing" if value is None else "must be a whole number")
         return value

@@ -83,6 +83,7 @@ def _format_step(step: FieldStep, *, is_first: bool) -> str:
         return f"[{step}]"
     if step is EVERY:
         return f"{dot}*"
+    # A field that begins with a slash would be read as a JSON pointer.
     is_plain = _NAME.fullmatch(step) and not (is_first and step.startswith("/"))
     return f"{dot}{step}" if is_plain else f"[{_quote(step)}]"
 

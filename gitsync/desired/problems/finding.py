@@ -45,6 +45,7 @@ def locate_finding(finding: Finding, resource: Resource) -> Problem:
 def find_location(path: FieldPath, resource: Resource) -> SourceLocation:
     """Find the file and the line of a field, or of its nearest parent that is known; else those of the manifest."""
     for end in range(len(path), -1, -1):
+        # The line of the base would send people to a file in which the value is right.
         if path[:end] in resource.patched:
             return resource.patched[path[:end]]
         if resource.lines and path[:end] in resource.lines:

@@ -149,6 +149,7 @@ def list_faults(value: Any, type_: BodyType) -> list[tuple[str, str]]:
 def make_broken_limits(faults: Iterable[tuple[str, str]], path: FieldPath, *, is_hidden: bool) -> Iterator[Finding]:
     """Report limits that a value breaks, as `list_faults` lists them."""
     for rule, fault in faults:
+        # The second part quotes the value.
         shown = fault.partition(", but ")[0] if is_hidden else fault
         yield _warn(RULE_CODES[rule], path, f"{format_field(path)} {shown}: {_MAY_REFUSE}.", "")
 

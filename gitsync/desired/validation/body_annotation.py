@@ -47,6 +47,7 @@ def has_path(patch: Mapping[str, Any], path: JsonPath, *, is_leaf: bool = False)
     """
     value: Any = patch
     for step in path:
+        # A merge patch replaces lists and scalars as one, so the annotation gives everything below.
         if not isinstance(value, Mapping):
             return True
         if step not in value:
@@ -103,6 +104,7 @@ def _check_version(resource: Resource, kind: Kind) -> Iterator[Finding]:
             hint=f"If it is misspelt: s{newest[1:]}" if newest else "Check the version.",
             level=Level.WARNING,
         )
+    # Azure would refuse the PUT, and without this, only after the plan was approved.
     elif not known.writable:
         yield Finding(
             code="ApiVersionAnnotation",

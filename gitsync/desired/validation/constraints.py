@@ -83,6 +83,7 @@ def _is_list(value: Any) -> bool:
 
 def _to_fraction(number: Any) -> Fraction:
     """Turn a number into its exact decimal value, so that 0.3 is a multiple of 0.1. Limits may be texts."""
+    # The fraction of a float is its binary value, by which 0.3 is not a multiple of 0.1.
     return Fraction(number if isinstance(number, int) else str(number))
 
 

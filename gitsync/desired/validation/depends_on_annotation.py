@@ -41,6 +41,7 @@ class NamedDependencies:
             found = self._names.find(text, resource.key.namespace, code=CODE, path=DEPENDS_ON_PATH)
             if isinstance(found, Finding):
                 findings.append(self._explain_unusable(found, text))
+            # A cycle of one: the run would wait for itself.
             elif found == resource.key:
                 message = f"{quote_scalar(text)} is the resource itself, which cannot come before itself."
                 findings.append(

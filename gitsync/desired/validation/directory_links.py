@@ -116,6 +116,7 @@ def _check_entries(links: DirectoryLinks, spec: Mapping[str, Any]) -> Iterator[F
     """Check that the object takes what is named (https://learn.microsoft.com/graph/api/group-post-members)."""
     is_members = links.relation.annotation == MEMBERS
     membership = spec.get("membershipType") if is_members else None
+    # Microsoft Graph refuses changes of these members, so each run would fail.
     if isinstance(membership, str) and membership.startswith("enabled"):
         message = f"{links.relation.annotation} is not allowed on a dynamic group, whose rule decides its members."
         yield _make_finding(links, message, "Remove it, or set spec.membershipType to assigned.")
@@ -165,6 +166,7 @@ def _find_fault(entry: Any, before: set[str]) -> str:
     shown = quote_scalar(entry, _LONGEST_SHOWN)
     if not isinstance(entry, str) or not (OBJECT_ID.fullmatch(entry) or "/" in entry):
         return f"has {shown}, which is neither the name of a manifest nor an object id"
+    # Object ids have no case.
     return f"has {shown} twice" if entry.casefold() in before else ""
 
 

@@ -124,6 +124,7 @@ def read_ignore_rules(entries: RuleEntries, catalog: Catalog) -> FieldRules:
     sizes: Counter[str] = Counter()
     written = ((RuleOrigin(entry.source), number, entry.value) for number, entry in enumerate(entries.ignore, start=1))
     for origin, number, value in chain(written, _list_annotated(entries.namespaces)):
+        # Each rule is compared with each kind of each namespace, so the number of rules is limited.
         if sizes[origin.namespace] > MOST_ENTRIES:
             continue  # it is reported already
         rule = value if isinstance(value, Fault) else _read_rule(value, number, origin, catalog)
@@ -212,9 +213,12 @@ def check_fields(
     found = sorted(found, key=lambda reached: (reached.gvk, reached.namespace))
     for rule in rules:
         kinds = {reached.kind: None for reached in found if rule.reaches(*reached)}
+        # Without a resource of its kinds, a rule is checked against their newest version: it may be written before
+        # them.
         kinds = kinds or {kind: None for name in rule.kinds if (kind := catalog.newest(name.group, name.kind))}
         for paths in zip(*(rule.list_paths(kind) for kind in kinds), strict=True):
             faults = [check_existence(path, kind) for path, kind in zip(paths, kinds, strict=True)]
+            # One kind that has the path is enough: a rule may be about several kinds or versions.
             if faults and all(faults) and faults[0]:
                 fault = faults[0] if paths[0] in rule.entry.paths else _explain_untagged(next(iter(kinds)))
                 yield rule.origin.namespace, rule.origin.make_error(fault)
@@ -234,6 +238,7 @@ def warn_of_rules(
         if rule.entry.until and (paths := _list_texts(rule)) and paths[0].has_expired(today):
             origin = "the annotation" if rule.origin.namespace else "gitsync.yaml"
             yield rule.origin.make_warning("IgnoreExpired", describe_expired(paths[0], origin))
+        # In a part of the source, the resources of a rule may just not have been read.
         if is_complete and not any(rule.reaches(*reached) for reached in found):
             yield rule.origin.make_warning(RULE_UNUSED, _explain_unused(rule, known))
 

@@ -40,6 +40,7 @@ def check_ignore(resource: Resource, kind: Kind, today: date | None) -> Iterator
             continue
         if entry.has_expired(today):
             yield _make_warning("IgnoreExpired", *describe_expired(entry, "the annotation"))
+        # The annotation `gitsync/body` may add members that the facts of the kind do not have.
         is_added = has_path(read_body(resource), _list_names(entry, kind))
         if not is_added and (fault := check_existence(entry, kind)):
             yield _make_warning("IgnoreNothing", *fault)

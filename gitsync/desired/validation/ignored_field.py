@@ -83,6 +83,7 @@ def check_path(path: Any, position: str, form: str) -> Iterator[Fault]:
     elif _BAD_ESCAPE.search(path):
         hint = "Write ~1 for / and ~0 for ~ inside a name."
         yield Fault(f"{position} has {quote_scalar(path)}, which is not a JSON pointer.", hint)
+    # An empty pointer is the body, and ignoring all of it would hide every change of the resource.
     elif not all(_parse_steps(path)):
         yield Fault(f"{position} has {quote_scalar(path)}, which does not name a member in each step.", _SKIP)
 
@@ -98,6 +99,7 @@ def _check_field(path: str, position: str) -> Iterator[Fault]:
         hint = 'Write it as plans do: spec.sku.capacity, spec.tags["a.b"], spec.rules[name=web]; or as a JSON pointer.'
         yield Fault(f"{position} has {quote_scalar(path)}, which is not a field of spec.", hint)
         return
+    # `spec.*` is the same as `spec`.
     if all(step is EVERY for step in field[2 if field[1:2] == _BODY else 1 :]):
         yield Fault(f"{position} has {quote_scalar(path)}, which is all of the resource.", _SKIP)
 

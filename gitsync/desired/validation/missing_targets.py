@@ -56,6 +56,7 @@ def check_presence(
             if key in known and not known[key].doubt:  # another source declares it
                 continue
             is_owner_kind = role == "owner" and member.kind is not None and member.kind.owner == key[:2]
+            # A reference to a kind that is not ARM's is a fault of its own, which another check reports.
             if key not in names.present and (is_owner_kind or catalog.is_arm_kind(key.group, key.kind)):
                 by_name = role == "owner" and member.kind is not None and member.kind.owner_is_named
                 yield member, _make_missing(member, _MissingTarget(path, key, role, by_name), names, hints)

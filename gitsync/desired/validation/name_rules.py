@@ -124,6 +124,7 @@ def check_object_name(resource: Resource) -> Iterator[Finding]:
 
 def list_name_faults(name: str, kind: Kind) -> Iterator[str]:
     """Explain how a name in Azure breaks the rules of its kind, each as the end of a sentence."""
+    # Reported alone, since a blank breaks most of the other rules too.
     if _BLANK_END.search(name):
         yield f"must not start or end with a blank, but is {quote_scalar(name, LONGEST_SHOWN)}"
         return

@@ -52,6 +52,7 @@ def check_credentials_together(members: Sequence[Member]) -> Iterator[tuple[Memb
                 message = f"Application/{owner.name} has {len(credentials)} federated credentials, and Entra ID allows "
                 hint = "Remove some, or give them to another application."
                 yield member, _make_finding(("spec", "owner"), f"{message}{MOST_CREDENTIALS}.", hint)
+            # Entra ID refuses a second credential with the same issuer and subject.
             token = str(resource.spec.get("issuer")), str(resource.spec.get("subject"))
             if token in trusted:
                 message = f"{trusted[token]} of the same application trusts the same issuer and subject."

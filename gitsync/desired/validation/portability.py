@@ -38,6 +38,7 @@ def check_portability(resource: Resource, catalog: Catalog) -> Iterator[Finding]
     if kind is None or not kind.is_arm:
         return
     version = read_api_version(resource.annotations)
+    # An annotation with ASO's own version changes nothing, so the manifest stays portable.
     if version and version != kind.api_version:
         yield Finding(
             code=_CODE,

@@ -82,6 +82,7 @@ def check_reference(visit: Visit, kind: Kind, catalog: Catalog, unknown: Level =
     texts = {name: value for name, value in visit.value.items() if value and name in fields and isinstance(value, str)}
     if visit.name in _OF_AZURE_RESOURCE:
         texts = {**add_group(texts)}
+    # An empty name counts as absent, but the pattern of armId in the schema takes no empty text.
     if texts and visit.value.get("armId") == "":
         path = (*visit.path, "armId")
         message = f"{format_field(path)} is an empty text, which is not an ARM id."

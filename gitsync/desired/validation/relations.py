@@ -185,6 +185,7 @@ def _make_comparable(value: Any, arm_ids: Mapping[Key, ArmId]) -> Any:
             # They are the keys of a map, which has no order.
             return sorted(str(_make_comparable(reference, arm_ids)).casefold() for reference in value.references)
         case ResourceRef(key):
+            # References to two manifests of one resource are equal in Azure.
             return str(arm_ids.get(key, key))
         case SecretKeyRef() | SecretMapRef() | ConfigMapKeyRef() | Text():
             return f"<{value}>"
@@ -243,6 +244,7 @@ def check_overlaps(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]
                     prefixes.append((found, _Prefix(member, path, text)))
     for prefixes in of_networks.values():
         for prefix, other in list_overlaps(prefixes):
+            # Two manifests of one subnet have its ranges twice, which `check_duplicates` is about.
             if prefix.member.key != other.member.key and not _is_same_resource(prefix.member, other.member):
                 finding = Finding(
                     code="SubnetsOverlap",

@@ -65,6 +65,7 @@ def check_shape(visit: Visit, unknown: Level, kind: Kind | None = None) -> Itera
     the right level of a field that is too high.
     """
     if not visit.fits:
+        # An unfilled template is the cause, so the wrong type is not reported as well.
         if placeholders := tuple(check_placeholder(visit)):
             yield from placeholders
             return
@@ -103,6 +104,7 @@ def check_placeholder(visit: Visit) -> Iterator[Finding]:
 def check_missing_spec(resource: Resource, kind: Kind) -> Iterator[Finding]:
     """Check that a manifest has a spec if its kind requires one: one finding, not one for every field."""
     finding = _make_missing_spec(kind)
+    # A spec that the reader has refused is there, so it is not missing.
     if finding and not any(problem.field == "spec" for problem in resource.problems):
         yield finding
 
@@ -167,6 +169,7 @@ def _find_level_of(path: FieldPath, key: str, kind: Kind) -> FieldPath | None:
     """Find the object below a path that has a field which the path lacks: the highest, if there is just one."""
     position = find_root(kind)
     if path in _MOVES:
+        # A field of the spec that is outside of it was not indented.
         if key in position.fields:
             return ("spec",)
         path = ("spec",)
@@ -196,6 +199,7 @@ def _suggest_field(visit: Visit, key: str, level: Level) -> str:
         return f"Use {join_with_or(names)}: this is ASO's name of {key}."
     if visit.path in _MOVES:
         return _MOVES[visit.path]
+    # ASO has the members of ARM's `properties` one level higher.
     if key == "properties":
         return f"Move the members of properties directly into {format_field(visit.path)}."
     known = f"Known fields: {join_with_or(sorted(visit.fields))}."

@@ -151,6 +151,7 @@ def validate_set(
     `known` are the ids of resources that other sources declare, `left_out` the locations of resources in files that
     kustomizations leave out, `rejected` those of documents that cannot be used.
     """
+    # By object: two manifests may have the same key, and each has its own problems.
     by_member: dict[int, list[Finding]] = defaultdict(list)
     findings = (
         *check_duplicates(members),
@@ -210,6 +211,7 @@ def _check_any_type(resource: Resource, kind: Kind, unknown: Level) -> Iterator[
     yield from check_action(resource, kind, unknown)
     yield from check_body_words(body)
     yield from check_body_region(resource, kind)
+    # Without a valid type there are no facts about the body.
     if isinstance(body, dict) and all(finding.level is not Level.ERROR for finding in of_type):
         from gitsync.desired.validation.arm_body import check_body  # noqa: PLC0415 - few runs have such bodies
 
@@ -237,6 +239,7 @@ def _quote_file(finding: Finding, resource: Resource) -> Finding:
     """Return how the file writes a value that YAML took for a number or a boolean."""
     if finding.retyped is None:
         return finding
+    # A patch sets the value, so the lines of this file do not have its spelling.
     is_patched = any(finding.path[:end] in resource.patched for end in range(1, len(finding.path) + 1))
     lines = None if is_patched else resource.lines
     return replace(finding, hint=suggest_quotes(finding.retyped, lines, finding.path))

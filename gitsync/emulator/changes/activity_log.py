@@ -51,6 +51,7 @@ def list_events(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
         for entry in reversed(cloud.store.changes())
         if parse(entry.id).subscription.casefold() == request.target.subscription.casefold() and query.may_select(entry)
         for row in _list_rows(cloud, entry)
+        # Later pages use the time of the first, or a new row would move all others.
         if query.selects(row) and row.at + cloud.settings.change_log.activity_log_delay <= position.seen
     ]
     rows.sort(key=lambda row: row.at, reverse=True)
@@ -239,6 +240,7 @@ def _list_rows(cloud: EmulatedCloud, entry: LoggedChange) -> Iterator[_Event]:
         return
     yield _make_event(cloud, common, at, "Accepted", answered, entry.status)
     operation = cloud.store.operation(entry.operation)
+    # Azure adds the last row when the operation ends, and a reader in between sees a request without a result.
     if operation is None or not operation.over:
         return
     ended, status = max(operation.ended, at + _MOMENT), SUCCEEDED if operation.result == SUCCEEDED else "Failed"
@@ -267,6 +269,7 @@ def _make_common(cloud: EmulatedCloud, entry: LoggedChange) -> Row:
         "subscriptionId": target.subscription,
         "tenantId": caller.get("tenant") or cloud.settings.tenant,
     }
+    # Without a caller the row has no such member, as in recordings.
     if user or caller.get("object") or caller.get("client"):
         row["caller"] = user or caller.get("object") or caller["client"]
     if entry.client_request:  # not all rows have it

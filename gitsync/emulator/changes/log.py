@@ -61,6 +61,7 @@ def _embed(cloud: EmulatedCloud, resource: StoredResource | None) -> Mapping[str
 
 def log_request(cloud: EmulatedCloud, request: ServerRequest, before: Before, answer: ServerResponse) -> None:
     """Log a request that was answered."""
+    # Read after the request: a write that was refused in the middle may have changed something.
     after, error = cloud.store.resource(request.target.key), None
     if answer.status >= 400 and isinstance(answer.body, Mapping):
         error = answer.body.get("error") or {"code": "", "message": json.dumps(answer.body)}
@@ -90,8 +91,10 @@ def log_change(cloud: EmulatedCloud, before: Before, new: StoredResource | None,
     change = ""
     if old is None or new is None:
         change = "Create" if new is not None else "Delete" if old is not None else ""
+    # A DELETE with an operation still leaves the resource for now, which is not an update.
     elif entry.method == "DELETE":
         change = "Delete" if entry.operation else ""
+    # A create after a 202 stores the resource first and shows it later.
     elif new.visible > old.visible:
         change = "Create"
     elif values:
@@ -130,6 +133,7 @@ def _list_policies(
     if request.verb != "write" or not isinstance(request.body, Mapping):
         return []
     settings, target, body = cloud.settings, request.target, request.body
+    # Policies see the merged resource, as in Azure.
     if request.method == "PATCH":
         body = merge_patch(before.resource.body if before.resource else {}, body)
     policies = list_in_force(settings.policies, settings.exemptions, target.key, cloud.clock.now())
@@ -246,9 +250,11 @@ def list_happened(cloud: EmulatedCloud, entry: LoggedChange) -> list[tuple[Logge
     operation = cloud.store.operation(entry.operation) if entry.operation else None
     if operation is None:
         return [(entry, entry.at)]
+    # The resource is gone when the operation ends; one that failed has deleted nothing.
     if entry.change == "Delete":
         return [(entry, operation.ended)] if operation.over and operation.result == SUCCEEDED else []
     behaviour = choose_behaviour(parse(entry.id).type)
+    # A type without a state shows no change when its operation ends.
     if not operation.over or not behaviour.state:
         return [(entry, entry.at)]
     state = behaviour.creating if entry.change == "Create" else behaviour.updating

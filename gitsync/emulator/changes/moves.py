@@ -56,6 +56,7 @@ def play_due_moves(cloud: EmulatedCloud) -> None:
     """
     now = cloud.clock.now().timestamp()
     for index, planned in enumerate(cloud.settings.moves):
+        # With the content: an edited move of the script is another one, and is applied again.
         name = f"move:{index}:{hashlib.sha256(repr(planned).encode()).hexdigest()[:12]}"
         with cloud.store.transaction():  # of two processes that share a state, one applies it
             first_seen = cloud.store.note(name)
@@ -67,6 +68,7 @@ def play_due_moves(cloud: EmulatedCloud) -> None:
             due = planned.at.timestamp() if planned.at is not None else first_seen + planned.after
             if first_seen == _PLAYED or now < due or not (resource or planned.move.create is not None):
                 continue
+            # A change cannot be older in the logs than the resource itself.
             had_to_wait = resource is not None and datetime.fromisoformat(resource.created).timestamp() > due
             with suppress(KeyError):  # for a pointer to a missing entry of a list
                 _apply_move(cloud, target, planned.move, now if had_to_wait else due)

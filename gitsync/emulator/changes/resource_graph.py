@@ -56,6 +56,7 @@ _LAST_TICKS = 0x7FFFFFFFFFFFFFFF
 
 def answer_query(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer a query, page by page."""
+    # A malformed query uses the quota too.
     headers = _take_from_quota(cloud, request)
     try:
         body = _read_page(cloud, request)
@@ -79,6 +80,7 @@ def _read_page(cloud: EmulatedCloud, request: ServerRequest) -> dict[str, Any]:
     if not isinstance(size, int) or not 1 <= size <= _MOST_ROWS:
         raise _make_bad_query(cloud, request, "InvalidTop", f"$top must be from 1 to {_MOST_ROWS}.")
     scope = json.dumps([query.get("query"), query.get("subscriptions")], sort_keys=True)
+    # A token of another query would skip rows without a word.
     digest = hashlib.sha256(scope.encode()).hexdigest()[:16]
     start = int(options.get("$skip") or 0)
     if "$skipToken" in options:
@@ -190,6 +192,7 @@ def _show_author(cloud: EmulatedCloud, entry: LoggedChange, time: float) -> dict
     delays, unknown = cloud.settings.change_log, "Unspecified"
     caller = entry.caller
     user, client = caller.get("user", ""), caller.get("client", "")
+    # Azure shows a change first and its author later, so a reader must not take the first for unknown for good.
     is_late = cloud.clock.now().timestamp() < time + delays.resource_graph_delay + delays.actor_delay
     if is_late or not (user or client):
         return dict.fromkeys(("changedBy", "changedByType", "clientType", "operation"), unknown)
@@ -267,6 +270,7 @@ def _take_from_quota(cloud: EmulatedCloud, request: ServerRequest) -> dict[str, 
     if cloud.settings.limits is None:
         return _make_quota_headers(_QUOTA - 1, _WINDOW_SECONDS)
     name, now = f"graph-quota:{request.caller.actor}", cloud.clock.now().timestamp()
+    # In the store: processes that share one Azure share its quota.
     began, used = cloud.store.note(name) or (now, 0)
     if now >= began + _WINDOW_SECONDS:
         began, used = now, 0

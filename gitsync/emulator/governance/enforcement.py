@@ -27,6 +27,7 @@ from gitsync.emulator.types.provider_fields import make_uuid
 def admit_by_policies(cloud: EmulatedCloud, request: ServerRequest, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a body with the changes of the policies in force; Refused if one denies it."""
     policies = _list_in_force(cloud, request.target)
+    # A copy in any case, since what follows changes the body.
     if not policies:
         return dict(body)
     content, denying = evaluate(policies, make_content(request.target, body))

@@ -185,6 +185,7 @@ def evaluate(policies: Sequence[EmulatedPolicy], content: PolicyContent) -> tupl
         present = content.find_value(policy.field)
         if policy.effect is Effect.MODIFY or present is None:
             content = replace(content, body=_set_field(content.body, policy.field, policy.value))
+        # A value that is not known yet may turn out to be the right one.
         elif present is not UNKNOWN and _normalize(policy.field, present) != _normalize(policy.field, policy.value):
             denying.append(policy)
     denying += [policy for policy in policies if policy.effect is Effect.DENY and policy.matches(content)]

@@ -75,7 +75,9 @@ def _make_answer(
     times = [result["retryAfter"] for result in results if "retryAfter" in result]
     if times:
         answer["retryAfter"] = max(times)
+    # Without a policy that demands it, Azure issues no token.
     if policies and all(result["policyAction"] == "Allow" for result in results):
+        # One token is for all policies, so the strictest decides.
         seconds = min(policy.external.token_seconds for policy in policies if policy.external)
         expires = now + timedelta(seconds=seconds)
         token = issue_token(cloud, write, policies, expires.timestamp())

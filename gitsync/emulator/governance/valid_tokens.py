@@ -72,9 +72,11 @@ def describe_missing_token(policy: EmulatedPolicy) -> dict[str, Any]:
 
 def _digest(write: ServerRequest) -> str:
     """Digest a write: its method, its URL, and its body with the order of the members."""
+    # Members are not sorted here: Azure compares the content that was evaluated with the one that is sent.
     parts = [write.method, write.base.casefold(), write.target.key, sorted(write.query.items()), write.body]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _name_note(token: str) -> str:
+    # A digest, so that the state file holds no token that could be used.
     return f"policy token {hashlib.sha256(token.encode()).hexdigest()}"

@@ -144,6 +144,7 @@ def _validate(
     except Refused as refused:
         yield {"target": target.path, **refused.answer.body["error"]}
     try:
+        # The name of an existing resource is taken by itself.
         if cloud.look_up(target.key) is None:
             admit_name(cloud, write, _drop_unknown(body))
     except Refused as refused:
@@ -207,6 +208,7 @@ def check_policy_restrictions(cloud: EmulatedCloud, request: ServerRequest) -> S
     # What only an external evaluation decides is not known yet.
     known = [policy for policy in cloud.settings.policies if policy.external is None]
     policies = [policy for policy in known if policy.effect in effects or policy.effect.changes]
+    # Changes follow the policies in force, while restrictions are of all of them.
     in_force = list_in_force(policies, cloud.settings.exemptions, content.key, cloud.clock.now())
     changed, denying = evaluate(in_force, content)
     fields = request.body.get("pendingFields") or []

@@ -54,6 +54,7 @@ def _answer_one(cloud: EmulatedCloud, request: ServerRequest, words: tuple[str, 
 
 
 def _find_kept(cloud: EmulatedCloud, object_id: str) -> tuple[DirectoryCollection, StoredResource]:
+    # Security groups are deleted for good at once.
     for collection in (APPLICATIONS, SERVICE_PRINCIPALS):
         for _, kept in list_deleted(cloud, collection):
             if kept.id.rpartition("/")[2].casefold() == object_id.casefold():

@@ -74,6 +74,7 @@ def _list(cloud: EmulatedCloud, request: ServerRequest, collection: DirectoryCol
     wanted = read_filter(request, collection.filtered)
     delay = cloud.settings.graph.delays.filter
     rows = collection.list_shown(cloud)
+    # A filter reads an index that is later than the read of an object by its id.
     old_enough = [(key, stored) for key, stored in rows if compute_age(cloud, stored.created) >= delay]
     return make_list(cloud, request, old_enough, lambda stored: _show(cloud, collection, stored), wanted)
 
@@ -108,6 +109,7 @@ def _update(cloud: EmulatedCloud, request: ServerRequest, collection: DirectoryC
         return body
     stored = _find_for_write(cloud, request, collection, cloud.settings.graph.delays.patch)
     changes = collection.check_change(body, stored.body)
+    # With what stays: a PATCH of one member may make another one a duplicate.
     collection.refuse_taken(cloud, {**stored.body, **changes}, stored.id)
     cloud.change(request.target.key, replace(stored, body={**stored.body, **changes}))
     return ServerResponse(204)

@@ -42,6 +42,7 @@ def put_new(
     """Store a new object below a path. Its id is the same in every repetition of the same events, and never that of an
     earlier object.
     """
+    # Graph never gives an id twice, and a client that kept an old one must not meet a new object there.
     number = int(cloud.store.note(id_name) or 0) + 1
     cloud.store.put_note(id_name, number)
     object_path, now = f"{path}/{make_uuid(id_name, str(number))}", cloud.format_now()

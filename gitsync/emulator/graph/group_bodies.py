@@ -90,6 +90,7 @@ def check_change(body: Any, before: Mapping[str, Any]) -> dict[str, Any]:
     """Check the body of a PATCH, as `check_new_group` does."""
     changes = _check_values(body)
     require_payload(changes)
+    # A PATCH may repeat these with their values, which clients do that send all members.
     for name in _FIXED:
         if name in changes and changes[name] != before.get(name, [] if name == "groupTypes" else None):
             raise refuse_read_only(name)

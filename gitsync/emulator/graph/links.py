@@ -84,6 +84,7 @@ def _list(cloud: EmulatedCloud, request: ServerRequest, stored: StoredResource, 
         {str(entry).casefold(): str(entry) for entry in stored.body.get(name, [])},
         cloud.settings.graph.delays,
     )
+    # The newest first: each step undoes one change, back to what a late view shows.
     for change in reversed(stored.body.get(LINK_CHANGES, [])):
         if change["name"] != name or compute_age(cloud, change["at"]) >= delay.links:
             continue

@@ -174,6 +174,7 @@ def _assign(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     require_values(body, "AppRoleAssignment", ("principalId", "resourceId", "appRoleId"))
     resource = find_object(cloud, SERVICE_PRINCIPALS, body["resourceId"])
     roles = {role["id"] for role in list_roles(cloud, resource)}
+    # The zero id is access without a role, which every API has.
     if body["appRoleId"] != _DEFAULT_ROLE and body["appRoleId"] not in roles:
         text = "Permission being assigned was not found on application"
         raise refuse_graph(400, "Request_BadRequest", text)

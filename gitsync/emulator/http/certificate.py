@@ -62,6 +62,7 @@ def _make_certificate(host: str, now: datetime, key: ec.EllipticCurvePrivateKey)
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
+        # Clocks of containers differ, and a certificate that begins now would be refused by one that is behind.
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + _LIFE)
         .add_extension(x509.SubjectAlternativeName([_make_general_name(each) for each in hosts]), critical=False)

@@ -127,6 +127,7 @@ class RequestHandler:
 
     async def _run_script(self, request: ServerRequest) -> ServerResponse | None:
         """Apply the script, and answer; None if the connection breaks instead."""
+        # Before the request: a move whose time has come was made before it.
         play_due_moves(self._cloud)
         rules = self._list_rules(request) if self._cloud.settings.rules else []
         if not rules:
@@ -155,6 +156,7 @@ class RequestHandler:
         canned = next((rule.answer for rule in rules if rule.answer), None)
         if canned is not None:
             answer = canned.answer(request)
+            # A refusal of the provider is in Azure's logs, although nothing was done.
             if request.verb != "read" and answer.status not in _NEVER_LOGGED:
                 with self._cloud.store.transaction():
                     before = look_before(self._cloud, request.target, deletes=False)
@@ -430,6 +432,7 @@ class EmulatedThrottle:
                 actor=request.caller.actor,
                 seconds=seconds,
             )
+        # Before the bucket is charged: a request that is refused for its job uses none of it.
         self._take_job(request, kind, now)
         self._buckets[key] = (remaining - 1, now)
         return {name: str(int(remaining - 1))}

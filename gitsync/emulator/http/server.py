@@ -49,6 +49,7 @@ class Emulator:
         if settings.deleted:
             with store.transaction():
                 keep_configured(store, settings.deleted, clock.now().timestamp())
+        # Those without a request to wait for: the methods below read the state directly.
         play_due_moves(self.cloud)
         self.url = ""
         self.is_over = asyncio.Event()
@@ -119,6 +120,7 @@ class Emulator:
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         content, base = await _read_content(request), f"{request.scheme}://{request.host}"
+        # A killed process sends nothing, so what arrives now must have no effect.
         if self.is_over.is_set():
             return _break(request)
         own_answer = self._handler.answer_beside(request.path, request.method, content, base, request.remote or "")
@@ -140,6 +142,7 @@ def _break(request: web.BaseRequest) -> web.Response:
 def _read_request(request: web.BaseRequest, base: str) -> ServerRequest:
     return ServerRequest(
         method=request.method,
+        # The raw path: a %2F inside of a name must not split it.
         target=parse(request.rel_url.raw_path),
         api_version=request.query.get("api-version", ""),
         base=base,

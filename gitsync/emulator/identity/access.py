@@ -59,6 +59,7 @@ def read_version(cloud: EmulatedCloud, request: ServerRequest) -> str:
 
 def check_access(cloud: EmulatedCloud, request: ServerRequest) -> None:
     """Refuse what the gateway refuses for any resource."""
+    # Rights come first, as in Azure: who may not write learns nothing about locks or registrations.
     check_authorization(cloud, request)
     check_type(cloud, request)
     if request.verb != "read":

@@ -155,9 +155,11 @@ class Tokens:
             claims = _decode_claims(token)
             if claims is None or not hmac.compare_digest(signature, self._sign(signing_input)):
                 raise refuse("InvalidAuthenticationToken")
+            # Emptied at once: a rule of age would cost more than checking a few tokens again.
             if len(self._checked_tokens) >= _MOST_READ:
                 self._checked_tokens.clear()
             self._checked_tokens[token] = claims
+        # Also for a cached token, which may have expired since.
         self._check_claims(claims, base)
         return claims
 

@@ -57,6 +57,7 @@ def end_due_operation(store: Store, name: str, now: float) -> None:
 
 
 def _end(store: Store, operation: EmulatedOperation, now: float) -> EmulatedOperation:
+    # Stored before its effects, which may read it.
     ended = replace(operation, over=True, ended=now)
     store.put_operation(ended)
     if operation.action and operation.result == SUCCEEDED:

@@ -36,6 +36,7 @@ def start_write(
     if style in {Style.DONE, Style.RELATIVE}:
         return None, style
     operation = _make_operation(cloud, request, behaviour, style)
+    # The answer is complete, but carries the headers of an operation that has ended.
     if style is Style.SETTLED:
         operation = replace(operation, over=True)
     cloud.store.put_operation(operation)
@@ -50,6 +51,7 @@ def start_delete(cloud: EmulatedCloud, request: ServerRequest, behaviour: TypeBe
         else cloud.settings.operations.style or behaviour.delete
     )
     style = _DELETE_STYLES.get(request.course.style or default_style, Style.ACCEPTED_ASYNC)
+    # A script with polls needs an operation for them.
     if style is Style.DONE and _is_slow(request.course):
         style = Style.ACCEPTED_ASYNC
     if style is Style.DONE:

@@ -54,6 +54,7 @@ class EmulatedCloud:
     def look_up(self, key: str) -> StoredResource | None:
         """As `find`, visible or not."""
         resource = self.store.resource(key)
+        # An operation has no timer: the first look after its end applies its effect.
         if resource is None or not resource.operation:
             return resource
         end_due_operation(self.store, resource.operation, self.clock.now().timestamp())
@@ -100,6 +101,7 @@ class EmulatedCloud:
         if self.find(target) is not None:
             return True
         ancestor = target.parent
+        # A singleton exists with its parent, which may be a singleton too.
         return target.name.casefold() in _ALWAYS_THERE and (ancestor is None or self._exists(ancestor))
 
 

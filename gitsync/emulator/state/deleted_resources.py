@@ -178,6 +178,7 @@ def keep_configured(store: Store, deletions: Sequence[ConfiguredDeletion], now: 
 def list_deleted(store: Store, kind: str, now: float) -> list[DeletedResource]:
     """List the deleted resources of a type in all subscriptions, by id, without expired ones."""
     time = format_time(datetime.fromtimestamp(now, UTC))
+    # Nothing removes an expired row, so each list leaves it out.
     rows = sorted((store.note(_NOTE) or {}).items())
     return [row for key, row in rows if parse(key).type == kind.casefold() and row["purged"] > time]
 

@@ -254,6 +254,7 @@ class SqliteStore:
         # SQLite itself does not follow links to the files that it keeps next to this one.
         path = check_output_path(path, source, "The emulator's state")
         try:
+            # Without an isolation level the driver begins no transaction of its own beside those of `transaction`.
             self._db = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
         except sqlite3.Error as error:
             raise _make_unusable_error(path, error) from error
@@ -411,6 +412,7 @@ class RememberingStore(_StoreView):
         self._store.drop_resource(key)
 
     def _remember(self, key: str, before: StoredResource) -> None:
+        # A list that lags behind shows the value from before a write, not one from the middle of its operation.
         if not before.operation:
             self._store.put_resource(_PAST + key, replace(before, replaced=self._clock.now().timestamp()))
 
@@ -427,6 +429,7 @@ class PastStore(_StoreView):
         return past if past is not None and self._is_shown(past) else self._store.resource(key)
 
     def below(self, prefix: str) -> list[tuple[str, StoredResource]]:
+        # Past values win: they include resources that have been deleted since.
         return sorted((dict(self._store.below(prefix)) | self._list_shown(prefix)).items())
 
     def keys(self, prefix: str) -> list[str]:

@@ -100,6 +100,7 @@ def register_provider(cloud: EmulatedCloud, request: ServerRequest) -> ServerRes
         raise refuse("NotFound", path=request.target.path)
     if action == "unregister":
         _put_note(cloud, request.target, "NotRegistered", 0)
+    # A provider that is being registered keeps its count: a second POST must not start it again.
     elif read_registration(cloud, request.target) == "NotRegistered":
         polls = cloud.settings.registration_polls
         _put_note(cloud, request.target, "Registering" if polls > 0 else "Registered", polls)
@@ -123,6 +124,7 @@ def _make_provider(
         kind.casefold(): {"resourceType": kind.partition("/")[2], "locations": [], "apiVersions": list(versions)}
         for kind, versions in known.items()
     }
+    # Rows of the settings have locations and capabilities, so they replace those of the facts.
     for listed in settings.versions:
         rows[listed.type.casefold()] = {
             "resourceType": listed.type.partition("/")[2],

@@ -102,6 +102,7 @@ def _list_entries(cloud: EmulatedCloud, request: ServerRequest, answer: dict[str
         return ServerResponse(200, answer)
     rows = [(f"{index:06}", entry) for index, entry in enumerate(answer["value"], 1)]
     page = make_page(request, rows, lambda entry: entry, cloud.settings.page_size)
+    # An answer may have more than its list, and each page repeats it.
     return replace(page, body={**answer, **page.body})
 
 
@@ -111,6 +112,7 @@ def _start(
     refusal = action.refuses(resource)
     if refusal is not None:
         raise refusal
+    # An action has no state, so its operation is one of the resource.
     owner_request = replace(request, target=request.target.owner)
     operation = start_action(cloud, owner_request, action.style, request.target.types[-1], action.result(resource))
     return ServerResponse(202, None, make_operation_headers(operation, request.base))

@@ -53,6 +53,7 @@ def _check(subnet: str, body: Mapping[str, Any], network: str, network_body: Map
     space = list(_list_ranges(find_value(network_body, _SPACE)))
     prefixes = find_value(body, ("properties", "addressPrefixes"))
     own = [find_value(body, ("properties", "addressPrefix")), *(prefixes if isinstance(prefixes, list) else ())]
+    # A network with ranges from a pool has none in its body to compare with.
     if space and not all(any(_is_inside(network, other) for other in space) for network in _list_ranges(own)):
         raise refuse("NetcfgSubnetRangeOutsideVnet", subnet=subnet, network=network)
 

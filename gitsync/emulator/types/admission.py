@@ -87,6 +87,7 @@ def _find_recovered(cloud: EmulatedCloud, request: ServerRequest, body: RequestB
         if is_recovery and soft.nothing:
             raise refuse(soft.nothing)
         return None
+    # A resource is restored only with its former id, in its former region.
     is_here = parse(holder["id"]).key == target.key and normalize_region(body.get("location")) == holder["location"]
     if not is_recovery or not is_here:
         words: dict[str, Any] = {"name": target.name, "id": holder["id"]}
@@ -124,6 +125,7 @@ def _read_grant(body: Mapping[str, Any]) -> tuple[str, str]:
     role, principal = (
         str(find_value(body, ("properties", name)) or "") for name in ("roleDefinitionId", "principalId")
     )
+    # The id of a role may have any scope before it, and a GUID may lack its hyphens.
     return role.rpartition("/")[2].casefold(), principal.replace("-", "").casefold()
 
 
@@ -172,6 +174,7 @@ def _delete_product(cloud: EmulatedCloud, request: ServerRequest) -> None:
     target = request.target
     service, scope_suffix = target.key.rpartition("/products/")[0], f"/products/{target.name}".casefold()
     prefix = f"{service}/subscriptions/"
+    # The subscriptions of a product are beside it, not below it: their scope names the product.
     subscription_keys = [
         key
         for key, other in cloud.store.below(prefix)

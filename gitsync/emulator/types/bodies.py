@@ -126,6 +126,7 @@ def take_children(
     if not isinstance(value, list):
         return dict(body), None
     pointer = "/" + "/".join(embedded.path)
+    # A child without a name has no id, so it cannot be stored.
     return set_value(body, pointer, GONE), [
         child for child in value if isinstance(child, Mapping) and child.get("name")
     ]

@@ -65,6 +65,7 @@ def _list_interfaces(cloud: EmulatedCloud, target: Target) -> list[StoredResourc
     if target.type.casefold() != "microsoft.network/networkinterfaces":
         return []
     rows = cloud.store.below(f"{target.scope}/providers/{ENDPOINT_TYPE}/".casefold())
+    # The prefix also has what is below endpoints, such as their DNS zone groups.
     return [make_interface(endpoint) for _, endpoint in rows if parse(endpoint.id).type.casefold() == ENDPOINT_TYPE]
 
 

@@ -258,6 +258,7 @@ def answer_name_check(cloud: EmulatedCloud, request: ServerRequest) -> ServerRes
     if refusal is None:
         return ServerResponse(200, {**answer, **unique.free})
     error = refusal.answer.body["error"]
+    # The check and the PUT share the refusal, whose code shows which of the two reasons applies.
     reason = unique.invalid if error["code"] == unique.wrong else unique.taken
     return ServerResponse(200, answer | {"reason": reason, "message": error["message"]})
 

@@ -252,6 +252,7 @@ def _make_identity(
     if isinstance(identities, Mapping):
         fields["userAssignedIdentities"] = {
             path: {
+                # The seed is the identity's own, so every resource that uses it shows the same ids.
                 "clientId": make_uuid(choose_seed(path), "client"),
                 "principalId": make_uuid(choose_seed(path), "principal"),
             }

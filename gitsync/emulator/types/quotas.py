@@ -124,6 +124,7 @@ def check_quota(
     location = _choose_location(cloud, target, body)
     present = {(each.size, each.zones) for each in _list_machines(cloud, target, before.body)} if before else set()
     for machines in _list_machines(cloud, target, body):
+        # Machines that already run stay, even if their region no longer offers the size.
         if (machines.size, machines.zones) not in present and not _is_offered(cloud, machines, location):
             words: dict[str, Any] = {"location": location, "zones": ",".join(machines.zones), "id": target.path}
             raise refuse("SkuNotAvailable", subscription=target.subscription, **words)
@@ -135,6 +136,7 @@ def check_quota(
     for quota in quotas:
         key = (quota.provider.casefold(), quota.name.casefold())
         need = wanted[key] - used[key]
+        # A write that needs no more than before passes, even above a limit that was lowered since.
         if need > 0 and quota.used + wanted[key] > quota.limit:
             raise _exceed(quota, target, quota.used + used[key], need)
 
@@ -250,6 +252,7 @@ def _count(
     for machines in _list_machines(cloud, target, body, keys):
         sku = next((sku for sku in cloud.settings.skus if sku.name.casefold() == machines.size.casefold()), None)
         cores = machines.count * sku.cores if sku is not None else 0
+        # Spot machines of all families share one quota.
         names = ["lowprioritycores"] if machines.is_spot else ["cores", sku.family.casefold() if sku else ""]
         needs.update({(_COMPUTE, name): cores for name in names})
     return needs
@@ -305,6 +308,7 @@ def _read_machine_pool(body: Mapping[str, Any]) -> Iterator[EmulatedMachines]:
 
 
 def _read_pool(pool: Mapping[str, Any]) -> EmulatedMachines:
+    # The autoscaler starts as many machines as its minimum, however few `count` names.
     least = _read_count(pool.get("minCount")) if pool.get("enableAutoScaling") is True else 0
     return EmulatedMachines(
         size=str(pool.get("vmSize") or ""),

@@ -92,6 +92,7 @@ def _sort_by_owner(parts: Sequence[DriftedResource], tree: Tree) -> list[Drifted
     """Sort resources so that each comes after those that it depends on."""
     rest, ordered = {part.key: part for part in parts}, []
     while rest:
+        # A cycle has no first resource; the proof finds out whether all of it can go together.
         free = [key for key in rest if not rest.keys() & set(tree.prepared[key].relations.depends_on)] or list(rest)
         ordered += [rest.pop(key) for key in free]
     return ordered
@@ -149,6 +150,7 @@ class _Taking:
             self.leave(part, f"The manifest is no longer in {part.source.path}.")
             return None
         number, prefix, value = document
+        # An edit would break the digest of the file, and only the tool with the key can write a new one.
         if "sops" in (value if isinstance(value, dict) else {}):
             self.leave(part, "The manifest is encrypted with SOPS.")
             return None
@@ -165,6 +167,7 @@ class _Taking:
         if path not in self.documents:
             self.documents[path] = _index_documents(self.tree.open_file(path))
         for document in self.documents[path].get(part.source.line, ()):
+            # The line alone does not identify a document: the file may have changed since the plan.
             is_named = find_member(document.value, "metadata", "name") == part.key.name
             if is_named and find_member(document.value, "kind") in {None, part.key.kind}:
                 return document
@@ -264,6 +267,7 @@ def _list_faulty(
     """
     if not candidates:
         return
+    # Together with those kept so far: two edits may be right alone and wrong in one file.
     failure = check([*kept, *candidates])
     if failure is None:
         kept += candidates
@@ -288,6 +292,7 @@ def _join_edits(candidates: Sequence[_EditedPart]) -> dict[int, DocumentEdits]:
     for edit in candidates:
         if edit.edits is not REMOVED:
             edits.setdefault(edit.number, []).extend(edit.edits)
+    # A document that goes needs no edits of its fields.
     return {**edits, **dict.fromkeys(gone, REMOVED)}
 
 
@@ -323,12 +328,14 @@ def prove(tree: Tree, parts: Sequence[DriftedResource], edited: Tree, results: M
         before, after = tree.requests({}), edited.requests({})
     except SourceError as error:
         return _Failure(error.message)
+    # The fields of a resource are proven together: its next plan compares all of them.
     accepted = _join(parts)
     faults = {resource.key: _explain_fault(tree, edited, resource, results[resource.key]) for resource in accepted}
     if reasons := {key: reason for key, reason in faults.items() if reason}:
         return _Failure(next(iter(reasons.values())), reasons)
     keys = {resource.key for resource in accepted}
     for key in sorted((before.keys() | after.keys()) - keys):
+        # One text may feed several resources: a base, an anchor or a variable.
         if describe_request(before.get(key)) != describe_request(after.get(key)):
             return _Failure(f"The edit would also change the request of {key.kind}/{key.name}.")
     return None
@@ -359,6 +366,7 @@ def _explain_fault(tree: Tree, edited: Tree, resource: DriftedResource, result: 
     if old is None or new is None:
         return "The plan does not have enough of Azure's values to compare the edited manifest with them."
     taken = {cut(parse_pointer(drifted.pointer)) for drifted in resource.fields}
+    # What differed before and was skipped may differ still; a new difference shows a wrong edit.
     allowed = {cut(parse_pointer(difference.path)) for difference in old.differences} - taken
     still = sorted(
         difference.path for difference in new.differences if cut(parse_pointer(difference.path)) not in allowed

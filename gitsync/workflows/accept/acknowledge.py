@@ -59,6 +59,7 @@ def record_changes(results: Sequence[Result], report: Report, store: StateStore)
     records = {}
     for result in results:
         current = state.records.get(result.key)
+        # The values of the plan would be recorded as those of a later write, which may have changed them.
         if current is None or result.record is None or not _is_same(current, result.record):
             left.append(LeftChange(result.key, "A run has recorded it since it was read. Run this command again."))
         else:

@@ -66,6 +66,7 @@ def find_text(resource: DriftedResource, alike: Sequence[DriftedResource], tree:
     )
     trials = _try_texts(candidates, [resource, *alike], tree)
     fitting = [trial for trial in trials if trial.fits]
+    # Of several texts, only a person knows which one is meant.
     if len(fitting) == 1:
         return fitting[0].texts
     title = unit.title if unit else "the source"
@@ -272,6 +273,7 @@ def _list_texts(unit: Unit, tree: Tree) -> Iterator[_Text]:
 def _read_texts(path: str, files: _SourceFiles, unit: Unit) -> Iterator[_Text]:
     """List all values in a file."""
     content = files.read([path])[path] if path in files.paths else b""
+    # A generator would undo the edit in its next run.
     if _GENERATED.search(content[:_FIRST_BYTES]):
         return
     for number, document in enumerate(read_documents(path, content).documents):
@@ -294,6 +296,7 @@ def _walk(text: _Text, lines: Lines, above: int) -> Iterator[_Text]:
     lines before those of `lines`.
     """
     value = text.value
+    # A value of a Secret must not get into a text that people read, nor be a candidate for one.
     if isinstance(value, dict) and value.get("kind") == "Secret" and "apiVersion" in value:
         return
     text = replace(text, line=above + lines.find_nearest(text.path))
@@ -302,6 +305,7 @@ def _walk(text: _Text, lines: Lines, above: int) -> Iterator[_Text]:
     for step, part in parts:
         if step != "secretGenerator":
             yield from _walk(replace(text, path=(*text.path, step), value=part), lines, above)
+    # One level only: a text in a text is not what patches are, and each level costs a parse.
     if isinstance(value, str) and "\n" in value and text.container is None:
         for number, document in enumerate(read_documents("text.yaml", value.encode()).documents):
             if isinstance(document.value, dict | list) and not document.seal:
@@ -347,9 +351,11 @@ def _make_edit(text: _Text, path: FieldPath, was: Any, now: Any, key: Key) -> Ed
     name, literal = _split_literal(text)
     if isinstance(old, dict | list):
         return Edit(path=text.path, value=new) if _write_json(text.value) == _write_json(old) else None
+    # A template may turn a number into a text or back, so types do not count here; the proof reads the result.
     if _write_plain(literal) != _write_plain(old):
         return None
     if new is REMOVED:
+        # A removal needs the name of the field: many keys of values have the same value by chance.
         return Edit(path=text.path, value=REMOVED) if _name(text)[-1:] == _name_path(path)[-1:] else None
     if name or (isinstance(text.value, str) and not isinstance(new, str | dict | list | None)):
         new = name + _write_plain(new)
@@ -368,6 +374,7 @@ def _find(value: Any, path: FieldPath) -> Any:
 def _is_of(value: Any, key: Key) -> bool:
     """Return whether a value is the manifest of a resource, or a patch for it. The build may add to its name."""
     name = find_member(value, "metadata", "name")
+    # A prefix or suffix of kustomize, or the name of a release, may be around it.
     return find_member(value, "kind") == key.kind and isinstance(name, str) and name in key.name
 
 

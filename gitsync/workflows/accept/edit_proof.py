@@ -95,6 +95,7 @@ class Tree:
         found: dict[Key, list[Prepared]] = {}
         for resource in self.revised.prepared:
             found.setdefault(resource.key, []).append(resource)
+        # An edit of one of two manifests does not show what a run would do.
         return {key: entries[0] for key, entries in found.items() if len(entries) == 1}
 
     def fill(self, prepared: Prepared) -> Mapping[str, Any] | None:
@@ -148,6 +149,7 @@ def compare_with_live(tree: Tree, result: Result) -> Comparison | None:
         return None
     remembered = find_remembered(result.record, prepared.api_version or "", prepared.ignored)
     if remembered is not None:
+        # The tree has placeholders where a run has secrets, so their digests cannot agree.
         remembered = replace(remembered, applied=mask_digests(remembered.applied))
     live = remove_paths(result.comparison.live_body, prepared.ignored)
     body = take_live_values(body, live, kind.arm_type, prepared.relations.told).body
@@ -183,6 +185,7 @@ def open_tree(
         variables=config.variables,
     )
     with checkout:
+        # The edits would rest on text that the branch does not have.
         if is_committed and checkout.dirty:
             raise ConfigError(
                 f"{folder} has uncommitted changes, and the new branch starts at the commit.",

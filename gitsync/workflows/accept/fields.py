@@ -92,6 +92,7 @@ def collect_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields:
     keys = [result.key for result in report.results]
     selection = spell_out(Selection(only=tuple(names)), keys)
     named, wanted = find_named(names, keys), WantedFields(tuple(fields))
+    # A pattern deletes no manifest: it may match what its author did not think of.
     gone = {result.key for result in report.results if result.found is Verdict.MISSING and result.key in named}
     resources, left = [], []
     for result in report.results:
@@ -104,6 +105,7 @@ def collect_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields:
         outside = list_outside(result, is_selected=bool(names))
         if result.found not in DRIFTED and not outside:
             continue
+        # A hold is a decision of people about this resource, so a pattern does not reach through it.
         is_held = result.verdict is Verdict.HELD or bool(outside)
         if is_held and result.manifest.hold and not search.is_named:
             left.append(search.leave_unless_named(result.manifest.hold.sentence, ()))
@@ -113,6 +115,8 @@ def collect_drift(report: Report, tree: Tree, names: Sequence[str] = (), fields:
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
         left += refused
         prepared = tree.prepared.get(result.key)
+        # A deleted resource has no fields, so its manifest goes only if nothing speaks against it and no field is
+        # named.
         if prepared and (drifted or (result.found is Verdict.MISSING and not refused and not fields)):
             resources.append(search.describe(prepared.resource, drifted))
     if all(refusal.field for refusal in left):  # else it is not known what has drifted
@@ -132,6 +136,7 @@ def find_author(changes: Sequence[Attribution], pointer: str) -> Attribution | N
     """Find the newest change of a resource that made a difference; None if it is not known."""
     known = [change for change in changes if not change.doubt]
     path_in_body = cut(parse_pointer(pointer))
+    # The first that names the path is the newest, since changes are sorted so; one without paths may be of any field.
     exact = (change for change in known if any(cut(parse_pointer(path)) == path_in_body for path in change.paths))
     return next(exact, next((change for change in known if not change.paths), None))
 
@@ -172,6 +177,7 @@ class _Search:
         name. `gone` are the resources that may go with it.
         """
         key, prepared = self.result.key, self.tree.prepared.get(self.result.key)
+        # People named fields, and a deleted resource has none.
         if self.wanted.texts:
             return []
         if prepared is None:
@@ -219,6 +225,7 @@ class _Search:
             new.append(self.leave(reason, (), "Run gitsync accept again: the plan of the edited manifest names them."))
         if self.result.found not in DRIFTED:
             return new
+        # Azure's values are those of git already; nothing in the manifest could be edited.
         if not self.result.differences:
             advice = "Run gitsync sync: it writes the resource again."
             return [self.leave("Its last operation failed in Azure, and no field differs.", (), advice), *new]
@@ -273,6 +280,7 @@ class _Reading:
                 yield self.leave_computed(computed, field)
             elif path_in_body not in in_git and path_in_body not in compared:
                 yield search.leave("Its value is a secret, or is known during a run only.", field)
+            # In a conflict git wins, unless a person names the field.
             elif path_in_body not in in_git or search.wanted.texts:
                 yield from self.read_path(path_in_body)
             else:
@@ -288,6 +296,7 @@ class _Reading:
                 continue
             if move.is_hidden or _has_secret(move.path, move.live, make_kind_hints(self.kind)):
                 yield search.leave_outside("Its value may be a secret, or is too long for the record.", field or ())
+            # Git never had it, so no edit can take this over.
             elif move.live is None:
                 what = "It" if field else pointer
                 yield search.leave_outside(f"{what} was removed in Azure, and git does not set it.", field or ())
@@ -300,6 +309,7 @@ class _Reading:
         if field is None:
             left = search.leave_outside(f"The manifest has no field for {format_pointer(move.path)}.", ())
             return replace(left, advice=f"Set it in the annotation {BODY}. {left.advice}")
+        # A new value for all of the field would overwrite the parts that git sets.
         if find_spec_member(self.prepared.resource.spec, *field[1:]) is not None:
             return search.leave_outside(f"{format_pointer(move.path)} is a part of this field.", field)
         try:
@@ -324,6 +334,7 @@ class _Reading:
         refused = [outcome for outcome in found if isinstance(outcome, NotAccepted)]
         if not found:
             yield self.search.leave("The change in this field could not be found.", field)
+        # A list is taken in full or not at all: its entries depend on each other by their order.
         yield from refused or found
 
     def has_moved(self, path_in_body: JsonPath) -> bool:
@@ -438,6 +449,7 @@ class _Reading:
         search, pointer = self.search, format_pointer(path)
         old = REMOVED if old is None else old
         mask = search.tree.reader.redactions.mask
+        # A known secret may show up in any field that Azure returns, and a commit cannot be undone.
         if any(mask(text) != text for text in (json.dumps(value, default=str) for value in (old, new))):
             return search.leave("Its value has a secret in it.", field)
         weakness = explain_weakening(self.kind.arm_type, pointer, old, new, is_gone=False)

@@ -63,6 +63,7 @@ def _list_moves_in_list(
         elif former is None or key in former:
             yield DriftMove((*path, index), entry, None)
     new = [entry for key, (_, entry) in theirs.items() if key not in ours and (former is None or key not in former)]
+    # What Azure or others add to an open list is not drift of what git sets.
     yield from _add(path, desired, [] if path[-1] in OPEN_LISTS else new, hints)
 
 
@@ -74,6 +75,7 @@ def _list_moves_without_keys(
         gone, new = list(range(len(desired))), list(live)
     else:
         gone, new = _find_rest(path, desired, live, hints)
+    # With the values of the last write it is known which side has changed each entry.
     if was is not None and is_plain(desired, live):
         gone = [at for at in gone if any(is_equal((*path, at), desired[at], old, hints) for old in was)]
         new = [entry for entry in new if entry not in was]

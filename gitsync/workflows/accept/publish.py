@@ -158,6 +158,7 @@ def _refuse_branch_of_others(
             f"The branch {branch} has commits that gitsync accept did not make.",
             hint="Name another branch, or delete it.",
         )
+    # A later push would be refused there, or be forced over the work of somebody else.
     refs = tree.repository.run("for-each-ref", "--format=%(objectname)", f"refs/remotes/*/{branch}")
     for commit in refs.decode().split():
         if branches.read_own(commit) is None:
@@ -222,6 +223,7 @@ def read_files(tree: WorkTree, head: Head, accepted: Accepted) -> CommittedFiles
     for path, text in accepted.texts.items():
         mode, _, blob = entries.get(path, (b"", b"", b""))
         try:
+            # A link has the path of its target as content, and a submodule has none.
             content = (tree.top / path).read_bytes() if mode in _MODES else None
         except OSError:
             content = None
@@ -325,6 +327,7 @@ class Branches:
             draft = content.removesuffix(b"\n").rpartition(b"\n")[0] + b"\n"
             head, _, message = content.decode("utf-8", "replace").partition("\n\n")
             parents = _PARENT.findall(head)
+            # Names and trees can be copied, but an amend by somebody else changes the digest.
             is_own = content == draft + _format_digest(draft) and len(parents) == 1 and self._is_on_base(parents[0])
         if not is_own:
             return None
@@ -363,6 +366,7 @@ class Branches:
         """
         with self._explain(f"rejected the branch {branch}"):
             time = self.clock.now()
+            # Written twice: only git has the bytes of the commit that the digest is about.
             draft = self.clone.repository.run("cat-file", "commit", self._write(change, time))
             commit = self._write(change, time, _format_digest(draft).decode())
             self._push(branch, tip, commit)
@@ -387,6 +391,7 @@ class Branches:
 
     def _push(self, branch: str, tip: str | None, commit: str) -> None:
         ref = HEADS + branch
+        # The push names what it replaces, so a commit that somebody pushed in between is not lost.
         lease = f"--force-with-lease={ref}:{tip or ''}"
         self.clone.repository.run("push", "--quiet", lease, "--", self.clone.url, f"{commit}:{ref}")
 

@@ -70,6 +70,7 @@ def group_drift(
     groups: dict[tuple[str, ...], dict[str, DriftedResource]] = {}
     for resource in sorted(resources, key=lambda resource: resource.arm_id.key):
         identity = _identify(_find_author(resource))
+        # A deleted resource has no fields whose author could differ from its own.
         if together or not resource.fields:
             groups.setdefault(() if together else identity, {})[resource.arm_id] = resource
             continue
@@ -186,14 +187,17 @@ class _Publisher:
         request = self.host.find_request(branch)
         field_name = request.url if request else f"the branch {branch}"
         own = self.branches.read_own(tip) if tip else None
+        # A person has worked on the branch, and a push would throw that away.
         if tip and own is None:
             sentence = f"The branch {branch} has commits by somebody else, so it was not changed: {field_name}"
             return Published(
                 action=PublishedAs.LEFT, sentence=sentence, branch=branch, url=request.url if request else ""
             )
+        # A person refused exactly this change; another value of the same field may be proposed again.
         if request and request.state is RequestState.CLOSED and text.has_values_of(request):
             sentence = f"A pull request with the same values was closed, so no new one is opened: {request.url}"
             return Published(action=PublishedAs.LEFT, sentence=sentence, branch=branch, url=request.url)
+        # A push dismisses approvals and starts all checks, so an equal change is not pushed.
         is_pushed = own is None or own.digest != change.digest
         if is_pushed:
             self.branches.push(branch, tip, change)
@@ -217,8 +221,10 @@ class _Publisher:
         fields. `urls` has the requests of this run by field.
         """
         others = sorted(tip for tip in self.tips if tip.startswith(_PREFIX) and tip not in {*kept, self.base})
+        # A run that compared nothing has not seen that any drift is gone.
         for branch in others if examined.resources else ():
             own = self.branches.read_own(self.tips[branch])
+            # One field that the run skipped may still have its drift.
             if own and own.field_names and all(map(examined.knows, own.field_names)):
                 yield self._close(
                     branch, next((urls[field_name] for field_name in own.field_names if urls.get(field_name)), "")

@@ -94,6 +94,7 @@ def _locate(path: FieldPattern, resource: Resource) -> FieldPattern:
     for step in path:
         index = _find_index(value, step) if isinstance(step, Entry) else None
         own: FieldStep = step if index is None else index
+        # ARM compares names of entries without case.
         steps.append(Entry(own.field, own.value.casefold()) if isinstance(own, Entry) else own)
         value = find_member(value, own) if isinstance(own, str | int) else None
     return tuple(steps)

@@ -91,6 +91,7 @@ async def audit(
     """
     until = requests.now
     earlier = sorted(arm_id for run in runs for arm_id in run.arm_ids)
+    # The spelling of git wins over that of earlier runs.
     managed = {arm_id.key: arm_id for arm_id in (*earlier, *arm_ids)}
     changes, gaps = await _read_logs(map(ArmId, managed), since, requests)
     declared = {
@@ -127,6 +128,7 @@ async def _read_logs(
     for arm_id in sorted(arm_ids):
         if subscription := arm_id.subscription:
             by_subscription[subscription].append(arm_id)
+    # Azure's clock may be ahead of this one.
     until = requests.now + SKEW
     answers = await asyncio.gather(
         *(read_log(ids, since, until, requests, most=_MOST_ROWS) for ids in by_subscription.values())
@@ -158,6 +160,7 @@ def index_runs(records: Iterable[Record], runs: Iterable[LastRun]) -> Mapping[st
     known: dict[str, Run] = {}
     for record in records:
         write = record.writes.last
+        # A record without a valid signature could name the correlation id of an attacker's write as gitsync's.
         if write and not record.trust.is_refused:
             run = Run(commit="", revision=write.revision, time=write.at)
             known |= dict.fromkeys(list_ids(write), run)

@@ -165,6 +165,7 @@ class AzureExamination:
             message, hint = f"{name} was not found.", "Check AZURE_SUBSCRIPTION_ID, and the tenant of the identity."
             return Check(name="subscription", level=CheckLevel.ERROR, message=message, hint=hint)
         shown, state = live.body.get("displayName"), live.body.get("state")
+        # Such a subscription can be read, so that only a write would show it.
         if state != "Enabled":
             message, hint = f"{name} is {state}, so Azure may refuse writes.", "Enable the subscription."
             return make_doubt("subscription", message, hint)
@@ -211,6 +212,7 @@ class AzureExamination:
             return await self._reader().list(f"{scope}/{PERMISSIONS}", API_VERSION)
         except ArmError as error:
             above = scope.partition("/resourceGroups/")[0]
+            # A group that a sync will create has no permissions of its own, but inherits those of the subscription.
             if error.status != 404 or above == scope:
                 raise
             return await self._reader().list(f"{above}/{PERMISSIONS}", API_VERSION)

@@ -72,6 +72,7 @@ async def _read_claims(permissions: NeededPermissions, arm: Arm, session: Sessio
     granted = [role for role in roles if isinstance(role, str)] if isinstance(roles, list) else scopes
     missing = list_missing(needed, granted)
     rest = f" They include {_name(permissions.covered)}." if permissions.covered else ""
+    # The token of a person shows what the tool may do at most; the roles of the person decide.
     if scopes and (not missing or _AS_USER in scopes):
         return make_ok(_NAME, f"{_name(needed)}: granted to the tool, as far as the roles of the person allow.{rest}")
     risk = _RISK if ASSIGNMENT_WRITE in needed else ""

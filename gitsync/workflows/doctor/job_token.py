@@ -62,6 +62,7 @@ async def examine_job_token(config: Config, access: ArmAccess, clock: Clock) -> 
         return make_doubt(_NAME, f"{find_token_file(access.sign_in)} cannot be read: {error.strerror}.", hint)
     if token is None:
         return None
+    # Masked before anything of it is printed: the token signs in as the job.
     if token:
         access.redactions.add(Secret(token))
     found = _describe_token(token, config.client_id or "", clock)
@@ -106,6 +107,7 @@ def _describe_token(token: str, client_id: str, clock: Clock) -> Check:
         for name, value in (("subject", job.subject), ("issuer", job.issuer), ("audience", job.audience))
     }
     message = ", ".join(f"{name} {value}" for name, value in values.items())
+    # Entra ID limits the length of these values.
     if not job.fits:
         hint = "Rename the branch or environment: no federated credential can have these values."
         return Check(name=_NAME, level=CheckLevel.WARNING, message=message, hint=hint, values=values)

@@ -91,12 +91,14 @@ def list_needed_rights(
         if resource.template is None and resource.arm_id is None:
             continue  # an invalid manifest
         rights = _ResourceRights(resource, config, registry).list_all(needed_secrets)
+        # All or none: with half of its rights, the resource would fail in the middle of a run.
         if find_id(resource) and all(map(_is_exact, rights)):
             every += rights
         else:
             left_out.append(resource.key)
     for record in filter(_is_arm, removed) if config.prune else ():
         every += filter(_is_exact, _list_removal(record, registry))
+    # Of equal rights the last stays, so one that a run needs is not shown as optional.
     needed_most_last = sorted(every, key=lambda right: (right.use is Use.RUN, right))
     once = {(right.scope.casefold(), right.action.casefold()): right for right in needed_most_last}
     return NeededRights(sorted(once.values()), sorted(left_out))
@@ -252,6 +254,7 @@ def _list_deletes(arm_id: ArmId, key: Key, kind: Kind | None, registry: Registry
         return
     rule_key = kind.rule_key if kind else (key.group, key.kind)
     actions = [name_action(arm_id, "delete"), *registry.list_called(*rule_key, {"delete"})]
+    # The list of a group decides whether it is empty enough to delete.
     for action in [*actions, READ_ALL] if arm_id.is_group else actions:
         yield NeededRight(scope, action, arm_id)
 

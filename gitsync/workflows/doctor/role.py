@@ -147,6 +147,7 @@ def compare_rights(config: Config, redactions: Redactions) -> list[Check]:
     manifests = {find_id(resource): f"{resource.key.kind}/{resource.key.name}" for resource in new}
     advice = f"is needed by {name} only. Remove it from the role once nothing uses it."
     unneeded = _subtract(join_actions(before), join_actions(after))
+    # A right that only moved to another identity is still needed there.
     dropped = _subtract(unneeded, join_actions(of_others))
     return [
         *_list_new(before, after, name, manifests),

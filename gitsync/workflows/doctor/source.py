@@ -65,6 +65,7 @@ def examine_source(config: Config, clock: Clock, redactions: Redactions) -> Sour
     except GitsyncError as error:
         return SourceFindings(checks=(make_failure("source", error),))
     with checkout as source:
+        # Before anything is read: messages of git may quote the URL with its password.
         for secret in source.remote.secrets if source.remote else ():
             redactions.add(secret)
         read = _read_manifests(config, source, clock.now().date(), redactions)
@@ -241,6 +242,7 @@ def _read_version(command: str, program: Program, arguments: tuple[str, ...]) ->
         command=(command, *arguments),
         environment=select_environment(program, os.environ),
         timeout=_PATIENCE,
+        # A tool may read settings of the folder that it starts in, and a repository is not trusted.
         folder=Path("/"),
     )
     try:

@@ -69,6 +69,7 @@ def _find_target(word: str, config: Config) -> Path | None:
 
 def _check_parent(target: Path) -> None:
     """ConfigError if a run could not create a file or folder."""
+    # A run creates the missing folders in between.
     parent = next(folder for folder in target.absolute().parents if folder.exists())
     if not (parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)):
         hint = "Grant this user write access, or export to another path."

@@ -108,6 +108,7 @@ class Acceptance:
         # A manifest of its own would write it a second time.
         if is_in_parent(resource.kind.arm_type, resource.body):
             return IN_PARENT
+        # A manifest of it would create it again.
         if (Live(body=resource.body).provisioning_state or "").casefold() == "deleting":
             return LEAVING
         return await self._call_importer(resource)

@@ -119,6 +119,7 @@ class ExtensionSearch:
             self._add(kind, base, entry, scope) for base, entries in zip(bases, lists, strict=True) for entry in entries
         ]
         await self._acceptance.accept(
+            # Lists of a group and of a resource in it show the same extension.
             list({resource.arm_id.key: resource for resource in extensions if resource}.values())
         )
 

@@ -56,6 +56,7 @@ def _find(manifest: ImportedManifest) -> Iterator[PlainSecret]:
     for visit in visits:
         around = fields.get(visit.path[:-1])
         is_text = visit.shape == "string" and isinstance(visit.value, str) and "enum" not in visit.rules
+        # A reference has the name of a Secret in its fields, and no value.
         if is_text and not (around and around.name in ASO_TYPES) and _looks_secret(visit.path, visit.value, spec):
             way = _describe_way(around, secret, _make_key(visit.path, spec))
             yield PlainSecret(field=format_field(visit.path), way=way, value=Secret(visit.value))
@@ -86,6 +87,7 @@ def _make_key(path: FieldPath, spec: Any) -> str:
 
 def _looks_secret(path: FieldPath, value: str, spec: Any) -> bool:
     field = str(path[-1])
+    # Short values are switches and numbers far more often than secrets.
     if len(value) < _SHORTEST:
         return False
     text = _decode(value)

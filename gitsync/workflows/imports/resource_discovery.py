@@ -58,6 +58,7 @@ class Discovery:
             roots = [*await self._find_in_groups(scope, groups), *await self._find_by_id(scope)]
         except RefusedListError as refused:  # without these lists there is no import; others are only noted
             raise _make_unreadable(refused) from refused
+        # An import of nothing is a failure; beside others, what cannot be read is a problem of the report.
         if self._failed and not (groups or roots):
             raise self._failed[0]
         level = roots
@@ -123,6 +124,7 @@ class Discovery:
         return searched
 
     def _make_group(self, kind: Kind, scope: ImportScope, entry: Body) -> FoundResource:
+        # Built from the name: lists spell the fixed parts of an id in several ways.
         arm_id = ArmId(f"{scope.root}/resourceGroups/{entry['name']}")
         return FoundResource(kind=kind, arm_id=arm_id, owner_id=NO_ID, body=entry)
 

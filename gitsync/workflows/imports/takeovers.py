@@ -123,6 +123,7 @@ def _decide(
 ) -> Iterator[TakeoverRow]:
     def make(arm_id: IdKey | None, outcome: Takeover, reason: str) -> TakeoverRow:
         key = imported.manifests.get(arm_id) if arm_id else None
+        # The other tool must not forget what no proven manifest declares: then nothing would manage it.
         if key and (doubt := imported.find_doubt(key)):
             outcome, reason = Takeover.KEPT, doubt
         own_id = ArmId(arm_id) if arm_id else NO_ID
@@ -148,6 +149,7 @@ def _decide(
 
 def _find_declaring(arm_id: ArmId, manifests: Mapping[IdKey, Key]) -> IdKey | None:
     """Find what a part belongs to: the nearest with a manifest on the way up, short of its resource group."""
+    # A resource group declares nothing of what is in it.
     return next((key for key in arm_id.lineage if key in manifests and not ArmId(key).is_group), None)
 
 

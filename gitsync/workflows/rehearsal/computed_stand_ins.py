@@ -59,6 +59,7 @@ def _list_sent(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> I
         if record is None or record.spec.applied is None or resource.template is None:
             continue
         for gap, sent in pair_gaps(resource.template.body, mask_digests(record.spec.applied)):
+            # A masked value is not what was sent, and would be compared as if it were.
             if isinstance(gap, ComputedValue) and sent is not None and MASKED not in str(sent):
                 yield _name(gap), sent
 

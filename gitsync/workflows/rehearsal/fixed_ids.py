@@ -126,6 +126,7 @@ def list_fixed_ids(rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> I
     for member in rebuild.members:
         for path, text, visit in member.list_texts():
             name = str(path[-1])
+            # A tenant outlives all of its subscriptions, and operatorSpec is not sent.
             if path[1] == "operatorSpec" or "tenant" in name.casefold():
                 continue
             if (known := ids.exported.get(text.casefold())) is not None and known.owner != member.key:
@@ -142,6 +143,7 @@ def _may_be_of(member: RebuiltResource, path: FieldPath, text: str, visit: Visit
     maker = MAKERS.get(str(path[-1]))
     if maker is None or not maker.form.fullmatch(text) or any(step in _APPLICATIONS for step in path):
         return False
+    # Users and groups are in Entra ID, where a rebuild changes nothing.
     if any(str(visit.value.get(field)).casefold() in _PEOPLE for field in ("principalType", "administratorType")):
         return False
     return any(maker.makes(other) for other in ids.rebuild.members if other.key != member.key)
@@ -203,6 +205,7 @@ def _is_private_address(text: str, visit: Visit, name: str, ids: Ids) -> bool:
     """
     if not _find_sibling(visit, name) or (address := _read_address(text)) is None:
         return False
+    # An address that a manifest gives is the same after a rebuild.
     return text not in ids.given_addresses and any(address in network for network in ids.networks)
 
 

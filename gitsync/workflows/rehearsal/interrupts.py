@@ -56,6 +56,7 @@ def choose(writes: int, most: int = MOST) -> list[int]:
 async def _interrupt(
     sandbox: Sandbox, before: Snapshot, undisturbed: Played, after: Snapshot, keys: Mapping[IdKey, Key], number: int
 ) -> Interrupt:
+    # A copy, since each kill starts from the same estate.
     killed, left = await play(sandbox, before.copy(), kill_after=number)
     last = [request.path for request in killed.requests if is_write(request)][:number][-1:]
     resumed, end = await play(sandbox, left)
@@ -76,6 +77,7 @@ def _list_failures(resumed: Played, undisturbed: Report | None) -> Iterator[str]
     if resumed.report is None:
         yield f"The sync after the kill was refused: {resumed.refusal}"
     elif resumed.report.exit_code is not ExitCode.FINE:
+        # The kill did not cause what fails without one as well.
         fine = {result.key for result in undisturbed.results if result.is_fine} if undisturbed else set()
         for result in resumed.report.results:
             if not result.is_fine and result.key in fine:

@@ -62,8 +62,10 @@ def _collect_subscriptions(records: Iterable[Record]) -> dict[CredentialName, st
     found: defaultdict[CredentialName, list[str]] = defaultdict(list)
     for record in records:
         subscription = record.access.subscription or record.arm_id.subscription or ""
+        # The global credential has its subscription from the settings.
         if record.access.credential != GLOBAL and subscription:
             found[record.key.namespace, record.access.credential].append(subscription)
+    # Sorted first, so that of two equally frequent ones each rehearsal chooses the same.
     return {name: max(sorted(set(texts)), key=texts.count) for name, texts in sorted(found.items())}
 
 
@@ -73,6 +75,7 @@ def pair_gaps(template: Any, sent: Any) -> Iterator[tuple[Any, Any]]:
         yield template, sent
     elif isinstance(template, Mapping) and isinstance(sent, Mapping):
         yield from (pair for key, child in template.items() if key in sent for pair in pair_gaps(child, sent[key]))
+    # Entries have no names here: in lists of other lengths, a value could get into the wrong gap.
     elif isinstance(template, list) and isinstance(sent, list) and len(template) == len(sent):
         yield from (pair for child, other in zip(template, sent, strict=True) for pair in pair_gaps(child, other))
 
@@ -83,6 +86,7 @@ def _read_value(gap: Any, sent: Any) -> tuple[ConfigMapKeyRef, str] | None:
         return None
     if isinstance(gap, ConfigMapKeyRef):
         return gap, sent
+    # With two gaps in one text, there are many ways to split what was sent.
     if not isinstance(gap, Text) or sum(not isinstance(part, str) for part in gap.parts) != 1:
         return None
     at = next(index for index, part in enumerate(gap.parts) if not isinstance(part, str))
@@ -114,6 +118,7 @@ def _learn_variables(
         for token, value in (pair for match in matches for pair in match.items()):
             found[token].add(value)
         for token, values in found.items():
+            # A variable has one value, so what two resources show has to agree.
             candidates[token] = candidates.get(token, values) & values
     return {tokens[token]: min(values) for token, values in sorted(candidates.items()) if len(values) == 1}
 

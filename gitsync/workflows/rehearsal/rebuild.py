@@ -87,6 +87,7 @@ class Rebuild:
         """Return the key by which an id is looked up. Without a configured subscription, every id counts as one of
         the rebuilt subscription.
         """
+        # Manifests have ids of today's subscription, while their own are of the placeholder.
         if PLACEHOLDER_SUBSCRIPTION not in self.subscriptions or arm_id.subscription is None:
             return arm_id.key
         return IdKey("/".join(("/subscriptions", PLACEHOLDER_SUBSCRIPTION, *arm_id.key.split("/")[3:])))
@@ -158,6 +159,7 @@ class Rebuild:
             named = properties if isinstance(properties, Mapping) else {}
             groups.update(text.casefold() for field in _GROUP_FIELDS if isinstance(text := named.get(field), str))
             if ArmId(arm_id).arm_type.casefold() == _CLUSTER:
+                # AKS names the group of its nodes so if the manifest does not.
                 groups.add(f"mc_{ArmId(arm_id).resource_group}_{ArmId(arm_id).name}_{member.body.get('location')}")
         return frozenset(groups)
 

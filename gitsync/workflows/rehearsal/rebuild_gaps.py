@@ -118,6 +118,7 @@ def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
         key=use.user.key,
         message=message,
         hint=hint,
+        # A rebuild of this subscription does not remove what is in another.
         stops=not is_elsewhere,
         source=find_location(use.path, use.user.prepared.resource),
         field=format_field(use.path),

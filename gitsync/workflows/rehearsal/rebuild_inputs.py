@@ -103,6 +103,7 @@ def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[ValueNee
             firsts.setdefault(member.prepared.resource.unit.name, member.prepared)
     for name, unit in sorted({unit.name: unit for unit in units}.items()):
         for reference in unit.options.substitution.references if unit.options.substitution else ():
+            # A unit whose resources a rebuild does not write needs no variables in it.
             if name in firsts and not reference.optional:
                 address = Address(ObjectKind(reference.kind), reference.namespace, reference.name)
                 location = SourceLocation(unit.file, unit.line) if unit.file else firsts[name].resource.source

@@ -155,6 +155,7 @@ def _list_second(rehearsal: Rehearsal, names: Mapping[Key, str]) -> Iterator[Reh
         if write.key is None or write.key not in told:
             told.add(write.key)
             yield RehearsalFinding(f"{write.method} {names[write.key] if write.key else write.arm_id}")
+    # The second sync fails where the first did; only a new failure is a finding about the repetition.
     before = {finding.title for finding in _list_failed(rehearsal.first)}
     yield from (finding for finding in _list_failed(rehearsal.second) if finding.title not in before)
 

@@ -77,10 +77,12 @@ async def rehearse(  # noqa: PLR0913 - what a rehearsal is given from outside
     """
     redactions, grace, clock = redactions or Redactions(), grace or Grace(), clock or SystemClock()
     tell_settings(redactions, config, os.environ)
+    # Without the key: a rehearsal may run for a pull request, whose job must not have it.
     unsealed = replace(config, digest_key=None, previous_digest_key=None)
     with open_source(config, grace) as source, open_state(unsealed, source, clock, writes=False) as store:
         state = store.load()
         agent = decide_agent(config.agent, state.records.values(), os.environ.get("POD_NAMESPACE", ""))
+        # After the agent is chosen: foreign records have an agent of their own.
         state = _add_foreign(state, config, source, redactions)
         settings = join_source_settings(config, source.contents.settings)
         subscription = config.subscription or find_subscription_of(state) or PLACEHOLDER_SUBSCRIPTION
@@ -117,12 +119,14 @@ async def _rehearse(sandbox: Sandbox, recorded: State, *, from_nothing: bool, in
     prepared, manifests = run_input.prepared, run_input.manifests
     units = sandbox.source.contents.units.values()
     rebuild = Rebuild(prepared, open_catalog()) if from_nothing else None
+    # The emulator takes any reference, so a rebuild would succeed where Azure refuses it.
     if rebuild is not None:
         refused = collect_refused(rebuild, manifests.known_ids)
         sandbox = replace(sandbox, emulator=_refuse(sandbox.emulator, refused))
     seeds = collect_seeds(recorded, prepared, rebuild)
     store, keys = MemoryStore(), _collect_keys(recorded, prepared)
     plant(Emulator(sandbox.emulator, store, sandbox.clock), seeds)
+    # A rebuild starts without records too: the status branch may be lost with the subscription's history.
     before = Snapshot(store, State({}) if from_nothing else forget_outside(recorded))
     first, after = await play(sandbox, before.copy())
     rehearsal = Rehearsal(
@@ -211,6 +215,7 @@ def _refuse(settings: EmulatorSettings, refused: Mapping[ArmId, ArmId]) -> Emula
 def _collect_keys(state: State, prepared: Iterable[Prepared]) -> dict[IdKey, Key]:
     """Collect the resource of each ARM id: the manifest that writes it, else the record."""
     keys = {record.arm_id.key: key for key, record in sorted(state.records.items()) if record.arm_id}
+    # Requests to Microsoft Graph have the object id in their path, and not the id that gitsync makes.
     keys |= {path.key: key for key, record in sorted(state.records.items()) if (path := locate_object(record))}
     by_manifest = sorted(prepared, key=lambda resource: (resource.is_written, resource.key))
     return keys | {resource.arm_id.key: resource.key for resource in by_manifest if resource.arm_id}

@@ -68,6 +68,7 @@ def list_losses(rebuild: Rebuild) -> Iterator[Gap]:
     keys = {member.key: member for member in rebuild.members}
     for member in rebuild.members:
         soft = SOFT_DELETES.get(member.kind.arm_type.casefold())
+        # Such a resource keeps its data while its name is reserved, so it has one gap and not two.
         if soft is not None and soft.recover is not None and not _is_forgotten(member, soft):
             if not names_restore(member, _REPLACING):
                 yield _describe_name(member, soft)

@@ -150,6 +150,7 @@ async def play(sandbox: Sandbox, snapshot: Snapshot, kill_after: int = 0) -> tup
     async with sandbox.open_run(snapshot.store, state, is_last) as (azure, connections):
         run = asyncio.ensure_future(sync_revision(sandbox.config, connections, writes=True))
         over = asyncio.ensure_future(azure.is_over.wait())
+        # A killed run may wait for an answer that never comes, so its end is not waited for.
         await asyncio.wait({run, over}, return_when=asyncio.FIRST_COMPLETED)
         run.cancel()  # no effect if it has ended
         over.cancel()
@@ -162,6 +163,7 @@ def _find_end(run: asyncio.Future[Report], redactions: Redactions) -> tuple[Repo
     """Return the report of a run, or the message of the guard that refused it."""
     try:
         report = run.result()
+    # Wrong settings are a fault of the command, while a guard is a result of the rehearsal.
     except ConfigError:
         raise
     except GitsyncError as error:

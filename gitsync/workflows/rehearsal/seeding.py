@@ -68,6 +68,7 @@ def collect_seeds(state: State, prepared: Iterable[Prepared], rebuild: Rebuild |
     }
     for _, record in sorted(state.records.items()):
         name = record.arm_id.key
+        # Entra ID is in the tenant, and outlives the subscription.
         if rebuild is not None and not is_in_directory(record.arm_id):
             continue
         # Of several records of one resource, the one with a claim has its values.
@@ -122,6 +123,7 @@ def _list_wanted(prepared: Iterable[Prepared], records: Iterable[Record]) -> Ite
     everything above these.
     """
     for record in records:
+        # The emulator refuses a child without its parent, as Azure does.
         for above in _list_above(record.arm_id):
             yield above, record.key
     for resource in prepared:

@@ -92,6 +92,7 @@ class StateInMemory:
 
     def save(self, update: Update) -> bool:
         changes = compute_changes(self.state, update)
+        # The killed process may still save while it ends, which a real one could not.
         if changes and not self._is_cut_off:
             self.state = merge(self.state, changes, update.revision, update.agent)
         return bool(changes)
@@ -161,6 +162,7 @@ class MadeUpSource:
         if is_secret and self._is_credential(address, keys):
             return self._read_credential(address)
         encrypted = self._encrypted.get(address)
+        # A missing key of a declared object is missing in a run as well.
         if address in self._declared and not encrypted:
             return None
         own = tuple(encrypted.values) if encrypted else self._known.secret_keys.get(address, ("value",))

@@ -91,6 +91,7 @@ def lay_out(schedule: Schedule, rows: Iterable[WriteRow]) -> TimeChart | None:
         for row in rows
         if (bar := row.bar)
     ]
+    # The critical path alone decides the duration of the sync.
     first = sorted(placed, key=lambda row: (not row.bar.is_critical, row.bar.sent - row.bar.end, row.bar.key))
     kept = {*first[:MOST_ROWS], *(row for row in placed if row.bar.is_critical)}
     return TimeChart(

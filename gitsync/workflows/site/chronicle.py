@@ -46,12 +46,15 @@ class Chronicle:
         for key, before, after in changes:
             events += ((key, event) for event in list_events(before, after))
             self.resources += (after is not None) - (before is not None)
+            # Counted by differences: a commit names only the records that it changed.
             self.failed += is_failed(after) - is_failed(before)
+            # Without its record, no later run reports on the resource, and its drift would stay open.
             if after is None:
                 self._close((key, False), commit, "removed")
                 self._close((key, True), commit, "removed")
         for found in report.found if report else ():
             events += self._follow_drift(found, commit)
+        # Old commits may have names that today's reports leave out, and a site has more readers than a branch.
         events = [(key, event._replace(text=truncate(hide_people(event.text), LONGEST_TEXT))) for key, event in events]
         for key, event in events:
             self._add(key, commit, event.kind, event.text)
@@ -90,6 +93,7 @@ class Chronicle:
         if known is not None:
             self.open[key, is_outside] = {**known, "verdict": verdict, "fields": fields}
             return False
+        # A time after the commit is that of another change, or of a clock that is wrong.
         since = found.since if found.since and found.since <= commit.time else commit.time
         self.open[key, is_outside] = {
             "target": self.target,

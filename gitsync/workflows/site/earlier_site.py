@@ -41,11 +41,13 @@ def read_earlier(read: Read, target: str) -> EarlierHistory:
 
 def _read(read: Read, target: str) -> EarlierHistory:
     site = _decode(read, "site")
+    # Another version may have counted or worded events in another way, and a history must be of one kind.
     if (site["format"], site["version"]) != (FORMAT, gitsync.__version__):
         raise ValueError("of another version")
     card = next(card for card in (*site["targets"], {}) if card.get("id") in {target, None})
     runs = [run for month in reversed(site["months"]) for run in _read_runs(read, month) if run["target"] == target]
     last = runs[-1]
+    # A write that was cut short leaves files of two moments.
     if last["commit"] != card["commit"]:
         raise ValueError("not of one moment")
     drift = _decode(read, "drift")

@@ -59,6 +59,7 @@ def _read(path: Path, content: bytes | None) -> tuple[str, str]:
 def _hide_authors(value: Any) -> Any:
     """Leave out the names of authors who are people, or may be."""
     if isinstance(value, Mapping):
+        # Other objects have an `author` too; only an attribution has the id of a request beside it.
         may_be_person = str(value.get("author")) in _PEOPLE and "correlationId" in value
         hidden = {"name": "", "label": ""} if may_be_person else {}
         return {name: hidden.get(name, _hide_authors(member)) for name, member in value.items()}

@@ -63,8 +63,10 @@ def _list_steps(log: StatusLog) -> Iterator[_Step]:
         for change in commit.changes:
             if change.path == REPORT:
                 continue
+            # The last version that could be read: the one directly before may be unreadable.
             before = state.pop(change.path, None) or versions.get((change.old, change.path))
             after = versions.get((change.new, change.path))
+            # The record is there and cannot be read, which is not a removal: its last known version goes on.
             if after is None and (change.new or not change.old) and before is not None:
                 unreadable.append(before.key)
                 state[change.path] = before

@@ -57,6 +57,7 @@ def name_estates(locations: Sequence[StatusLocation]) -> list[EstateName]:
     for location in locations:
         source = _find_source(location)
         title = source.rpartition("/")[2]
+        # Several environments of one repository have status branches of their own.
         if location.branch not in {"", DEFAULT_BRANCH}:
             title = f"{title} ({location.branch})"
         taken = {name.id for name in names}
@@ -146,6 +147,7 @@ def _read_history(store: Store, state: State, target: str, read: Read) -> Estate
         return EstateHistory(notes=("The status is in a folder, so it has no history.",))
     earlier = read_earlier(read, target)
     log = store.read_log(earlier.commit, earlier.time)
+    # A rewritten branch has another history, and the earlier one would contradict it.
     chronicle = earlier.chronicle if log.continues else Chronicle(target)
     follow(log, chronicle, state.records.values())
     is_cut = log.is_cut or (log.continues and CUT in earlier.notes)

@@ -82,6 +82,7 @@ class ReportReader:
         now = frozenset(lines)
         try:
             members, entries = self._read_lines(content, lines)
+            # The layout of the lines is not that of this version, so nothing was found by it.
             if not members or (not lines and b'"resources": []' not in content):
                 members, entries = _read_otherwise(content)
             found = tuple(_read_entry(entry) for entry in entries)
@@ -115,6 +116,7 @@ def _read_entry(entry: Mapping[str, Any]) -> Found:
     hold = entry.get("hold") or {}
     verdict = hold.get("verdict", entry["verdict"]) if entry["verdict"] == Verdict.HELD else entry["verdict"]
     is_drifted = verdict in DRIFTED
+    # What the run itself has restored is over.
     outside = sorted(str(change["path"]) for change in entry.get("outside", ()) if "restored" not in change)
     return Found(
         key=key,

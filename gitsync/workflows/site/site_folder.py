@@ -67,6 +67,7 @@ class SiteFolder:
         if path not in self._digests:
             return None
         content = self._target.read(path)
+        # A history that somebody edited would be published as gitsync's.
         if content is None or _digest(content) != self._digests[path]:
             raise ValueError(f"{path} was changed")
         return content
@@ -79,6 +80,7 @@ class SiteFolder:
         # A write that is cut short leaves files that the list names, with digests that are not theirs.
         self._target.replace(LIST, _write_list({**self._digests, **digests}))
         changed = sum(self._target.replace(path, content) for path, content in sorted(files.items()))
+        # The list is a file in the folder, and could name any other file for removal.
         gone = {path for path in self._digests.keys() - digests.keys() if _PATH.fullmatch(path)}
         for path in sorted(gone & set(_list_files(self._folder))):
             self._target.remove(path)
@@ -90,6 +92,7 @@ class SiteFolder:
 def _list_files(folder: Path) -> Iterator[str]:
     """List what is in a folder, by path; links are not followed."""
     for parent, folders, names in os.walk(folder):
+        # os.walk lists links to folders as folders and does not enter them; one in a site counts as a file of others.
         links = [name for name in folders if (Path(parent) / name).is_symlink()]
         yield from (str((Path(parent) / name).relative_to(folder)) for name in (*names, *links))
 

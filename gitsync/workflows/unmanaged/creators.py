@@ -87,6 +87,7 @@ async def _read_log(
     by_subscription: defaultdict[str, list[ArmId]] = defaultdict(list)
     for arm_id in arm_ids:
         at = read_time(creations[arm_id].at)
+        # The log has nothing about what was created before it begins.
         if (subscription := arm_id.subscription) and (at is None or at >= start):
             by_subscription[subscription.casefold()].append(arm_id)
     merged: dict[ArmId, Attribution] = {}

@@ -39,6 +39,7 @@ def make_inventory(prepared: Iterable[Prepared], records: Iterable[Record]) -> I
     without_id = []
     known = {record.key: record.arm_id for record in records if record.arm_id and not record.trust.is_refused}
     ids = [*known.values()]
+    # Records come first, so that the body of a manifest replaces the empty one.
     bodies |= {arm_id.key: {} for arm_id in ids}
     for resource in prepared:
         arm_id = resource.arm_id or known.get(resource.key)  # a record has an id that is known only during a run

@@ -62,6 +62,7 @@ class UnmanagedReport:
     @property
     def exit_code(self) -> ExitCode:
         """FAILED if something could not be read: there may be more than was found."""
+        # Before the limit: a search that could not see all must not pass as below it.
         if self.estate.gaps:
             return ExitCode.FAILED
         is_above = self.limit is not None and len(self.estate.strays) > self.limit

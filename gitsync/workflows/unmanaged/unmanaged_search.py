@@ -209,6 +209,7 @@ class EstateSearch:
                 self._gaps.append(f"Resource Graph: {found.gap}")
             for arm_id in (ArmId(read_text(row, "id")) for row in found.rows):
                 folder = by_name.get((arm_id.resource_group or "").casefold(), "")
+                # Resource Graph has lower-case names of groups, so its ids get the spelling of ARM.
                 if folder and arm_id.is_below(ArmId(f"{folder}/providers")):
                     ids[arm_id.key] = ArmId(f"{folder}/{arm_id.split('/', 5)[5]}")
         return [ids[arm_id] for arm_id in sorted(ids)]
@@ -233,6 +234,7 @@ class EstateSearch:
         known = [resource for resource in result.resources if self._acceptance.is_set(resource)]
         found = [_make_stray(resource.arm_id, resource.kind, resource.body, resource.created) for resource in known]
         found += [_make_stray(resource.arm_id, None, resource.entry) for resource in result.foreign]
+        # An import cannot declare an extension without what it extends, but in Azure it is a stray anyway.
         orphans = [ArmId(omission.subject) for omission in result.left_out if omission.reason == ORPHAN]
         found += [_make_stray(arm_id, self._tree.find(arm_id.arm_type), {}) for arm_id in orphans]
         counts = Counter(managed or {})

@@ -54,6 +54,8 @@ def choose_names(parts: Sequence[NamedParts], reserved: Collection[str] = ()) ->
         chosen = {
             index: name
             for index, name in made.items()
+            # If two made the same name, neither gets it: else the order would decide, and a new manifest rename an old
+            # block.
             if name and counts[name] == 1 and name not in used and len(name) <= _LONGEST
         }
         names |= chosen

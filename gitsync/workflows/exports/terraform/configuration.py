@@ -105,6 +105,7 @@ def _fill_all(
         values = FlowingValues(each.prepared, each.config_maps, catalog)
         for prepared in each.prepared:
             shared = taken.get(prepared.arm_id.key) if prepared.arm_id else None
+            # Environments share resources, such as a group, and Terraform allows one block for each.
             if shared and shared.request.prepared.key == prepared.key and index not in shared.sets:
                 shared.sets.append(index)
             if id(prepared) not in wanted:
@@ -270,6 +271,7 @@ def _make_providers(blocks: Sequence[ResourceBlocks]) -> Iterator[HclBlock]:
 
 def _make_variable(variable: Variable, name: str) -> HclBlock:
     type_ = Expression("map(string)" if variable.is_map else "string")
+    # An ephemeral variable is in no state and in no saved plan.
     hidden = {"sensitive": True, "ephemeral": True} if variable.is_secret else {}
     return HclBlock(
         type="variable", labels=(name,), arguments={"type": type_, "description": variable.origin, **hidden}

@@ -48,6 +48,7 @@ def fill_request(prepared: Prepared, values: FlowingValues) -> FilledRequest:
         request = render(prepared, values, keeps_secrets=True).request
     except MissingValueError as error:
         raise CannotExportError(f"{error.message}.") from error
+    # A placeholder in an id would be written as if it were a name.
     if request is None or "<" in request.arm_id:
         raise CannotExportError("its ARM id is known in a run only")
     body_type = open_arm_types().find_body(request.arm_id.arm_type, request.api_version)

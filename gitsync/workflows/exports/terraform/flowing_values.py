@@ -171,6 +171,7 @@ class FlowingValues(Placeholders):
             return None
         if steps in OWN_ATTRIBUTES:
             return OutputValue(source, steps, is_in_output=False)
+        # A value of `spec` is what git sets, and the block has it itself.
         if steps[0] != _STATUS or len(steps) == 1:
             return None
         inside = steps[1:]
@@ -179,6 +180,7 @@ class FlowingValues(Placeholders):
         path = inside if kind.is_any_type else find_sent_path(kind, kind.status, inside)
         body_type = open_arm_types().find_body(kind.arm_type, kind.api_version)
         facts = find_facts(body_type, path) if body_type and path else None
+        # A secret in an output would be in the state in plain text.
         if not path or (facts is not None and facts.is_secret):
             return None
         is_stable = _VOLATILE.isdisjoint(path) and not any(isinstance(step, int) for step in path)

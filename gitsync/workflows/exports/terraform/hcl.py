@@ -90,6 +90,7 @@ def _format_members(members: Iterable[tuple[str, Value]], indent: str) -> Iterat
     group: list[tuple[str, str]] = []
     for name, value in members:
         key, text = _format_key(name), format_value(value, indent)
+        # `terraform fmt` aligns only members of one line that follow each other.
         if "\n" in text:
             yield from _align(group, indent)
             group.clear()
@@ -113,6 +114,7 @@ def format_value(value: Value, indent: str = "") -> str:
             return f'"{"".join(_format_parts(value.parts))}"'
         case None:
             return "null"
+        # Before int: for Python, true is one.
         case bool():
             return "true" if value else "false"
         case int() | float():

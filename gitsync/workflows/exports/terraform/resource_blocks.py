@@ -212,6 +212,7 @@ class BlockMaker:
     def _express_openly(self, name: str) -> Value:
         """Express a member of the body that azapi shows."""
         expressed = self._express(self._find_argument(name))
+        # azapi shows these arguments in plans, and keeps them in the state.
         if split_body({name: expressed}).sensitive:
             raise CannotExportError(f"{name} has a secret, which azapi takes in a body only")
         return expressed
@@ -272,6 +273,7 @@ class BlockMaker:
     def _make_lifecycle(self, changes: Iterable[Expression], *, validates: bool) -> Iterator[HclBlock]:
         # An import assumes that azapi validates.
         ignored = [*changes, *([] if validates else [Expression(_VALIDATION)])]
+        # Terraform has no way to only forget a resource on destroy, so the destroy is refused.
         detaches = self.request.prepared.policy is Policy.DETACH_ON_DELETE
         arguments = {"prevent_destroy": True if detaches else None, "ignore_changes": ignored or None}
         given = {name: value for name, value in arguments.items() if value is not None}

@@ -119,6 +119,7 @@ class _AnyBodyReader:
         """
         if not member.is_required and (member.is_read_only or member.name in NEVER_SET):
             return _Read(None, is_kept=False)
+        # Azure shows such a member empty or masked; what it shows must not become the secret.
         if _is_secret(member) and (value or member.is_required):
             return _Read(self.make_secret(path), is_kept=True)
         if value is None:

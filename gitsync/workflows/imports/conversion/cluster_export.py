@@ -140,6 +140,7 @@ class _ObjectReader:
         if isinstance(chosen, Finding):
             errors.append(locate_in_document(chosen, document))
         self.problems += errors
+        # Half a manifest would reset in Azure what it lacks.
         if isinstance(chosen, Finding) or any(error.is_error for error in errors):
             return
         if not chosen.is_proven:
@@ -160,6 +161,7 @@ class _ObjectReader:
             source=SourceLocation(document.path, document.line()),
             arm_id=ArmId(header.annotations.get(RESOURCE_ID, "")),
         )
+        # Two exports of one cluster may overlap, and equal objects are one.
         other = self.manifests.setdefault(key, manifest)
         if other.document != manifest.document:
             text = f"{_name(header)} is also at {other.source}, with different content."

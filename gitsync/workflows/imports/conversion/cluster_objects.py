@@ -58,6 +58,7 @@ def _choose_original(header: Header, spec: Mapping[str, Any], catalog: Catalog) 
     original = spec.get(ORIGINAL)
     version = original if isinstance(original, str) and original else header.gvk.version.removesuffix(_STORAGE)
     gvk = header.gvk._replace(version=version)
+    # ASO keeps fields there that the storage version lacks, in a form of its own.
     if bag := next(_list_bags(spec, ("spec",)), None):
         return _make_lost(header, gvk, f"The export has fields in {format_field(bag)}, which only ASO can read.")
     return _find_known(gvk, spec, catalog, is_proven=True)

@@ -42,6 +42,7 @@ def prove_handover(imported: Mapping[Key, FoundResource], shown: Iterable[Shown]
     """
     requests = {request.prepared.key: request for request in shown}
     ids = [resource.arm_id for resource in imported.values()]
+    # With several, each is that of a credential, which an import does not have.
     has_one_subscription = len({arm_id.subscription for arm_id in ids if arm_id}) < 2
     for key, resource in imported.items():
         own = requests.get(key)

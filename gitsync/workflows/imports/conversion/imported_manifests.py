@@ -82,6 +82,7 @@ def _make_manifest(resource: FoundResource, key: Key, index: ManifestIndex, styl
     converted = _convert(resource, index, secret, is_full=style.is_full)
     spec = {**dict(_list_identity(resource, key, index)), **converted.fields}
     metadata: dict[str, Any] = {"name": key.name}
+    # Without it, the namespace is that of the unit or of the settings, so the files can be used for several.
     if style.is_explicit:
         metadata["namespace"] = key.namespace
     if style.policy is not Policy.MANAGE:  # the default needs no annotation
@@ -199,6 +200,7 @@ class ManifestIndex:
         key = self._keys.get(owner_id.key)
         if key is None:
             return {"armId": str(owner_id) or "/"}  # a resource of the tenant
+        # A child with an owner of any kind needs the kind as well, since names are unique only within one.
         if kind.any_owner:
             return _name(key)
         return {"name": key.name} if kind.owner == (key.group, key.kind) else {"armId": str(owner_id)}

@@ -67,6 +67,7 @@ def _identify(resource: FoundResource) -> tuple[str, str]:
 
 def _name_plainly(resource: FoundResource, known: Mapping[ArmId, FoundResource]) -> str:
     """Return the name by parents: `hub-firewall` for a subnet, `shop.example-www` for a record."""
+    # A fixed name, such as `default`, adds nothing by which two of them differ.
     own = "" if resource.kind.fixed_azure_name else _name_itself(resource)
     is_child = resource.kind.arm_type.count("/") > 1 or resource.kind.scope is Scope.EXTENSION
     if not is_child:
@@ -178,6 +179,7 @@ def place_manifests(
     for manifest in manifests:
         arm_id = manifest.resource.arm_id
         folder = clean_name(arm_id.resource_group or ("subscription" if arm_id.subscription else "tenant"))
+        # Groups of two subscriptions may have one name, as in environments.
         if len(subscriptions) > 1:
             folder = f"{manifest.resource.arm_id.subscription or 'tenant'}/{folder}"
         together.setdefault(f"{folder}/{_name_file(manifest, layout)}", []).append(manifest)

@@ -171,6 +171,7 @@ class _BodyReader:
         """Read the one field of a union whose content the body is."""
         discriminator = facts.get("discriminator", "")
         shown = str(body.get(discriminator, _USUAL)).casefold()
+        # Azure answers some discriminators in another case than it takes.
         choices = [choice for choice in facts.get("values", {}) if choice.casefold() == shown]
         if not choices and discriminator not in body:
             choices = self.find_choices(facts, body)
@@ -196,10 +197,12 @@ class _BodyReader:
     def read_member(self, name: str, field: Field, body: Mapping[str, Any], path: JsonPath) -> _Part | None:
         steps = field["arm"].split("/")
         inner = (*path, *steps)
+        # Lists of children that have manifests of their own are left out, or both would write them.
         if not NEVER_SET.isdisjoint(steps) or "/".join(map(str, inner)) in self.conversion.left_out:
             return None
         value = find_member(body, *steps)
         mode, is_required, unfit = field.get("mode", ""), field.get("required", False), len(self.unfit)
+        # What Azure shows there is empty, masked or old: it is never taken for the value.
         if mode.startswith("secret"):
             return self.make_secret(name, mode, path, is_set=bool(value)) if value or is_required else None
         part = None
@@ -273,6 +276,7 @@ class _BodyReader:
 
     def read_entry(self, type_: FieldType, value: Any, path: JsonPath) -> _Part | None:
         """Read an entry of a list. One that Azure added is left out if the kind does not allow it."""
+        # A base only adds limits, and the check of the spec applies them later.
         while not isinstance(type_, str) and "base" in type_ and "enum" not in type_:
             type_ = type_["base"]
         unfit, entry_path = len(self.unfit), (*path, EVERY)
@@ -329,6 +333,7 @@ class _BodyReader:
         """Read a map whose keys are ARM ids as a list of references."""
         if not isinstance(value, Mapping):
             return self.give_up(path)
+        # Azure returns the identities in any order, and each import has to write the same bytes.
         references = [{"reference": self.conversion.refer(arm_id)} for arm_id in sorted(value)]
         return _Part(references, is_set=True) if references else None
 

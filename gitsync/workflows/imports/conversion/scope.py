@@ -56,6 +56,7 @@ def read_scope(ids: Sequence[str], groups: Iterable[str], subscription: str | No
         except ConfigError as error:
             wrong.append(error)
     groups = tuple(groups)
+    # Without this, an import of nothing but wrong ids would be one of the whole subscription.
     if wrong and not (paths or groups):
         raise wrong[0]
     subscriptions = {own.casefold(): own for path in paths if (own := path.subscription)}
@@ -109,6 +110,7 @@ def read_id(text: str, endpoint: str) -> ArmId:
                 hint="Set --endpoint to the cloud of the id, or give the ARM id alone.",
             )
         text = parts.path
+    # The portal and some tools end an id with a slash.
     path = ArmId(text.rstrip("/"))
     if not is_arm_id(path) or not (path.subscription or path.key.startswith("/providers/")):
         hint = "Give an id that begins with /subscriptions/ or /providers/."

@@ -102,6 +102,7 @@ def drop_repeated(claims: Iterable[ResourceClaim]) -> tuple[ResourceClaim, ...]:
         counts[name] = counts.get(name, 0) + 1
         if counts[name] == 1:
             kept.append(claim)
+        # Two resources of an extension may have one address, and each needs a row of its own.
         elif not claim.arm_id:
             kept.append(replace(claim, address=f"{claim.address} [{counts[name]}]"))
     return tuple(kept)

@@ -73,6 +73,7 @@ async def read_deployment(reader: ResourceReader, arm_id: ArmId) -> DeployedReso
         outcomes = await asyncio.gather(*(_try_read(reader, step) for step in steps))
         failed += [outcome for outcome in outcomes if isinstance(outcome, SourceError)]
         level = [outcome for outcome in outcomes if isinstance(outcome, _Deployment)]
+        # Only the deployment that was named is needed; what a nested one made may still be found in others.
         if not (read or level):
             raise failed[0]
         read += level
@@ -119,6 +120,7 @@ def _make_deployment(step: _Step, properties: Body, operations: Sequence[Any]) -
         step=step,
         mode=read_text(properties, "mode"),
         state=read_text(properties, "provisioningState"),
+        # A deployment is a record of what happened, and no resource to manage.
         made=tuple(claim for claim in made if not _is_deployment(claim.arm_id)),
         nested=tuple(claim.arm_id for claim in made if _is_deployment(claim.arm_id)),
     )

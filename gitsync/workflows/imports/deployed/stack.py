@@ -77,6 +77,7 @@ def _claim_all(arm_id: ArmId, properties: Body) -> Iterator[ResourceClaim]:
     for entry in list_entries(arm_id, properties, "resources"):
         status = read_text(entry, "status")
         unknown = f"the stack shows it as {status}"
+        # A status that gitsync does not have yet may mean that the stack is about to delete the resource.
         why = "" if status.casefold() in _MANAGED else _LEAVING.get(status.casefold(), unknown)
         yield claim_entry(entry, origin, why)
     # One that the stack manages has come before, and counts.

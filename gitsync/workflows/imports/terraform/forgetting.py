@@ -29,6 +29,7 @@ def choose_forgetting(state: TerraformState, outcomes: Iterable[TakeoverRow]) ->
     by_address: dict[str, list[TakeoverRow]] = {}
     for outcome in outcomes:
         by_address.setdefault(outcome.address, []).append(outcome)
+    # Terraform forgets a resource with its children at once, so one that is kept keeps all.
     settled = {address for address, own in by_address.items() if all(each.outcome is not Takeover.KEPT for each in own)}
     blocks: dict[str, list[str]] = {}
     in_modules: set[str] = set()
@@ -36,6 +37,7 @@ def choose_forgetting(state: TerraformState, outcomes: Iterable[TakeoverRow]) ->
         blocks.setdefault(address.block, []).append(str(address))
         if address.module:
             in_modules.add(address.block)
+    # Also for modules: other calls of the same source may still need the block.
     gone = {block for block, own in blocks.items() if block not in in_modules and settled.issuperset(own)}
     single = (address for block, own in blocks.items() if block not in gone for address in own if address in settled)
     return Forgetting(blocks=tuple(block for block in blocks if block in gone), instances=tuple(dict.fromkeys(single)))

@@ -55,6 +55,7 @@ class TerraformState:
 
 def read_state(name: str, content: bytes) -> TerraformState:
     """Read a state. Raises ConfigError if it is not one of a known form, or a resource in it is malformed."""
+    # Counted before the JSON is read: each object takes far more memory than its text.
     if content.count(b"{") + content.count(b"[") > MOST_BRACKETS:
         raise ConfigError(f"{name} has more than {MOST_BRACKETS:,} objects and lists.", hint=SHORTEN)
     try:
@@ -69,6 +70,7 @@ def read_state(name: str, content: bytes) -> TerraformState:
         read_only = tuple(_read_entry(entry).address for entry in entries if entry.mode == "data")
     except ValueError as error:
         raise ConfigError(f"{name} has a malformed resource: {error}.", hint=_HINT) from None
+    # A mode of a later Terraform may be a resource that has to be taken over too.
     if any(entry.mode not in {"managed", "data"} for entry in entries):
         raise ConfigError(f"{name} has a resource that is neither managed nor a data source.", hint=_HINT)
     if not managed:

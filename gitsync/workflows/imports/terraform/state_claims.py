@@ -35,12 +35,14 @@ def claim_resources(
 
 
 def _order_of_owners(type_name: str) -> tuple[bool, int, str]:
+    # A block that only updates is never the owner, however short its name is.
     return type_name == UPDATES, len(type_name), type_name
 
 
 def _claim(resource: StateResource, tree: KindTree, filters: Filters, subscription: str) -> ResourceClaim:
     identity = identify(resource.address.type, resource.id)
     is_part, why = identity.standing is TypeStanding.PART, identity.why
+    # Its address is that of its successor, so it must not count as that.
     if resource.is_deposed:
         why, is_part = DEPOSED, False
     elif identity.standing is TypeStanding.OWN:
