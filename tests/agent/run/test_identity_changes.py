@@ -115,7 +115,7 @@ def of_row(text: str, name: str) -> str:
     return text.replace("namespace: default", f"namespace: {row}").replace("Secret default/", f"Secret {row}/")
 
 
-def place(document: str, name: str) -> str:
+def move_to_row(document: str, name: str) -> str:
     """A document in the namespace of a row."""
     row = ROWS[name]
     if "kind: Namespace" in document:
@@ -123,11 +123,11 @@ def place(document: str, name: str) -> str:
     return of_row(document if "namespace:" in document else inside(document, row), name)
 
 
-def place_all(revision: int) -> dict[str, str]:
+def make_documents(revision: int) -> dict[str, str]:
     """The documents of all rows before the change, or now."""
     changes = ((name, change[revision]) for name, change in CHANGES.items())
     return {
-        f"{ROWS[name]}-{file}": place(document, name)
+        f"{ROWS[name]}-{file}": move_to_row(document, name)
         for name, documents in changes
         for file, document in documents.items()
     }
@@ -143,8 +143,8 @@ def expect(lines_by_row: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
 
 def test_a_plan_reports_who_would_write_what(tmp_path):
     world = Tenants(tmp_path, "team", "other")
-    world.says(**place_all(0)).sync()
-    report = world.says(**place_all(1)).plan()
+    world.says(**make_documents(0)).sync()
+    report = world.says(**make_documents(1)).plan()
     lines = expect({name: change[2] for name, change in CHANGES.items()})
     assert identities(report) == lines
     shown = text.render(report)
@@ -280,7 +280,7 @@ OFFLINE = {
 @pytest.mark.parametrize("subscription", [SUBSCRIPTION, None])
 def test_an_offline_plan_reports_who_would_write_what(tmp_path, subscription):
     world = World(tmp_path)
-    world.says(**place_all(0)).says(**place_all(1))
+    world.says(**make_documents(0)).says(**make_documents(1))
     report = rehearse(world, subscription=subscription)
     lines = expect(OFFLINE)
     other = f", for subscription {SUBSCRIPTION} (before: not known)"
