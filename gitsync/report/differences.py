@@ -35,6 +35,7 @@ def list_changes(
         for part in split_lists(difference):
             field = result.comparison.fields.get(part.path)
             is_removed = part.rule == REMOVED and part.desired is None
+            # What git no longer sets has no line to name.
             notes = (
                 REMOVED if is_removed else "",
                 str(field.source) if field and with_locations and not is_removed else "",

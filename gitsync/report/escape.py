@@ -80,6 +80,7 @@ def format_prose(text: str) -> str:
 _SPAN = re.compile(r"`([^`\s](?:[^`]*[^`\s])?)`")
 _WORD = re.compile(r"(?P<start>^)?(?P<word>\S+?)(?P<end>[.,;:!?]*)(?=\s|$)")
 _HARMLESS = re.compile(r"""[("'“]*[^\W_]+(?:[-.,/'\u2019][^\W_]+)*(?::[0-9]+)?[)"'”…%]*|[-\u2013—→….,;:!?]""")
+# Hosts make links of these without any markup: an address, a number of an issue, the id of a commit.
 _REFERENCE = re.compile(r"www\.|GH-[0-9]|[0-9a-f]{7,}$", re.IGNORECASE)
 _LIST = re.compile(r"[0-9]+[.)]|-")
 """What would make a list of a paragraph that begins with it."""

@@ -95,7 +95,7 @@ class ReportFinding:
 
 def list_findings(report: Report) -> list[ReportFinding]:
     """List errors of manifests in the order of the files, then resources: what failed, what waits for that, and the
-    rest. Warnings come last, or they would displace deletes where a host shows only the first.
+    rest.
 
     One cause is one error: what waits for it is a number in that, and so is what a run did not reach.
     """
@@ -117,6 +117,7 @@ def list_findings(report: Report) -> list[ReportFinding]:
         resources[first] = [finding, *resources.get(first, ())]
     errors = [finding for finding in problems.values() if finding.weight is Weight.ERROR]
     warnings = [finding for finding in problems.values() if finding.weight is not Weight.ERROR]
+    # Warnings come last, or they would displace deletes where a host shows only the first.
     return [*errors, *chain.from_iterable(resources.values()), *_list_unreached(unreached), *warnings]
 
 
@@ -210,13 +211,12 @@ def list_result_findings(result: Result, report: Report, cause: str = "") -> lis
 
 
 def list_identity_findings(results: Sequence[Result], report: Report) -> Iterator[tuple[Key, ReportFinding]]:
-    """List a finding for each change of identity, with its first resource. One Secret may change the identity of all
-    resources of a namespace, and that is one cause.
-    """
+    """List a finding for each change of identity, with its first resource."""
     # A sync reports only what it did not do.
     shown = [result for result in results if report.command != "sync" or not result.is_fine]
     groups: dict[str, list[Result]] = defaultdict(list)
     for result in shown:
+        # One Secret may change the identity of all resources of a namespace, and that is one cause.
         if text := describe_identity_change(result):
             groups[text].append(result)
     for text, members in groups.items():

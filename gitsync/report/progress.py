@@ -153,6 +153,7 @@ class Tally:
     def list_under_way(self) -> tuple[list[UnderWay], int]:
         """List the resources in progress, the longest first, and return the number of those left out."""
         now = self._monotonic()
+        # A copy, since the walk may change it in another thread.
         entries = sorted(self._under_way.copy().items(), key=lambda entry: (entry[1][1], entry[0]))
         rows = [
             UnderWay(

@@ -195,15 +195,14 @@ def _compute_age(heartbeat: Heartbeat, now: datetime) -> int:
 
 
 def _format_signed_age(seconds: int) -> str:
-    """Format an age like kubectl: the two largest units. A time to come is shown as one, since a clock is wrong
-    then.
-    """
+    """Format an age like kubectl: the two largest units."""
     left, words = abs(seconds), list[str]()
     for size, unit in _UNITS:
         number, left = divmod(left, size)
         if number or words:
             words.append(f"{number}{unit}")
     shown = "".join(words[:2]) or "0s"
+    # A time to come is shown as one, since a clock is wrong then.
     return f"{shown} ahead of this clock" if seconds < 0 else f"{shown} ago"
 
 
@@ -295,4 +294,5 @@ def format_age(since: str, now: datetime) -> str:
         seconds = int((now - datetime.fromisoformat(since)) / timedelta(seconds=1))
     except (TypeError, ValueError):
         return "<unknown>"
+    # The clock that wrote the time may be ahead of this one.
     return format_duration(max(seconds, 0))

@@ -219,6 +219,7 @@ def estimate_sync(report: Report) -> RequestCounts | None:
     replaced = [result.change.replacement for result in report.results if result.action is Action.REPLACE]
     again = len(replaced) + sum(len(replacement.below) for replacement in replaced if replacement)
     sent, unrepeated = report.requests, report.plan.unrepeated
+    # A replacement is a delete and a write, with one more read after each.
     return RequestCounts(
         reads=sent.reads - unrepeated.reads + writes + 2 * again,
         writes=writes + again,

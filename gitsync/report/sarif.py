@@ -160,14 +160,13 @@ def build_log(report: Report) -> dict[str, Any]:
 
 
 def _build_invocation(report: Report, unplaced: Sequence[ReportFinding]) -> dict[str, Any]:
-    """Build the end of the run. Findings without a file are notifications here: hosts reject results without a
-    location.
-    """
+    """Build the end of the run."""
     return {
         "executionSuccessful": report.exit_code != ExitCode.FAULT and not report.interrupted,
         "exitCode": report.exit_code,
         "startTimeUtc": report.started,
         "endTimeUtc": report.finished,
+        # Hosts reject results without a location, so the findings without a file are here.
         "toolExecutionNotifications": [
             {"level": finding.weight.value, "message": _build_message(finding)} for finding in unplaced
         ],
@@ -241,6 +240,7 @@ def _build_location(finding: ReportFinding) -> dict[str, Any]:
     physical_location: dict[str, Any] = {
         "artifactLocation": {"uri": quote(finding.path, errors="replace"), "uriBaseId": _ROOT}
     }
+    # SARIF counts lines from 1, and a finding may have none.
     return {"physicalLocation": physical_location | {"region": {"startLine": max(finding.line, 1)}}}
 
 

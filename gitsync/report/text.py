@@ -341,6 +341,7 @@ class _Listing:
             lines = [line]
             if self._width and len(line) > self._width:
                 lines = [f"{start}{name}", *indent(last, self._width, by=6)]
+            # A word is coloured only between the gaps of a column, and the first column has none before it.
             heads.append([self._paint.colour_words(f"{_GAP}{line}")[len(_GAP) :] for line in lines])
         return heads
 

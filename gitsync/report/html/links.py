@@ -170,6 +170,7 @@ def _find_visual_studio(host: str, names: Sequence[str]) -> str:
 
 _FORGES: tuple[tuple[str, _MakeBase, str, str], ...] = (
     (
+        # A host such as github.com.example.org only begins as a known one.
         r"(ssh\.)?github\.com|github\.(?!com\.).+|.+\.ghe\.com",
         lambda host, names: f"https://{host.removeprefix('ssh.')}/{'/'.join(names)}" if len(names) == 2 else "",
         "/commit/{commit}",

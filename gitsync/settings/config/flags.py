@@ -63,6 +63,7 @@ def list_choices(setting: Setting, outputs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[str, ...]) -> None:
+    # argparse formats each help text with `%`.
     text = describe_values(setting, choices).replace("%", "%%")
     metavar = setting.metavar or _METAVARS.get(setting.form, "TEXT")
     if not setting.flag:

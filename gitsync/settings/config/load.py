@@ -198,6 +198,7 @@ def _list_contradictions(
     config = Config(**values)
     if texts_by_name["output"] and outputs and config.output not in outputs:
         yield f"{texts_by_name['output'].origin}: expected {' or '.join(outputs)}, not {config.output!r}."
+    # A plan of two revisions sends no request, so its credential does not matter.
     compares_revisions = config.from_revision is not None or config.to_revision is not None
     yield from list_contradictions(config, uses_azure=uses_azure and not compares_revisions)
 

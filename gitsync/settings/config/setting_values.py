@@ -57,8 +57,9 @@ def is_loopback(host: str | None) -> bool:
 
 
 def _parse_list(texts: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, ...]:
-    """The members of a list. An empty list would mean everything, so it is an error."""
+    """The members of a list."""
     members = tuple(part for text in texts for part in map(_clean_text, text.split(",")) if part)
+    # An empty list would mean everything.
     if not members:
         raise ValueError("expected at least one name")
     unknown = next((member for member in members if choices and member not in choices), None)
@@ -162,6 +163,7 @@ def _split_url(url: str) -> SplitResult | None:
     """The parts of a URL; None if it has no host, or an invalid port."""
     try:
         parts = urlsplit(url)
+        # Only this member checks the number.
         port = parts.port
     except ValueError:
         return None

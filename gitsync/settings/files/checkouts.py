@@ -32,6 +32,7 @@ def is_repository_like(folder: Path) -> bool:
     """Return whether git could take `folder` itself for a repository, by the names in it."""
     if not may_be_there(folder / "HEAD"):
         return False
+    # The git folder of a linked work tree has `commondir`, in place of objects and refs of its own.
     return may_be_there(folder / "commondir") or all(may_be_there(folder / name) for name in ("objects", "refs"))
 
 

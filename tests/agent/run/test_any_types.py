@@ -229,8 +229,8 @@ def test_the_body_as_such_cannot_be_ignored(world):
 
 
 def test_a_large_body_leaves_a_record_that_the_next_run_reads(world):
-    """A record has the body twice, so it may be longer than any manifest."""
-    nested = "{a: " * 60 + str(["x" * 25_000] * 100) + "}" * 60
+    """A record has the body twice, and a line for each entry, so it may be longer than any manifest."""
+    nested = "{a: " * 85 + str(["x" * 75] * 10_000) + "}" * 85
     large = FLOW.replace("triggers: {}", f"triggers: {{}}, text: {nested}")
     assert world.says(group=GROUP, flow=large).sync().exit_code == 0
     assert max(file.stat().st_size for file in world.state.rglob("*.json")) > ReadLimits().file

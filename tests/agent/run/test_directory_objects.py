@@ -220,7 +220,7 @@ def test_what_may_only_be_adopted_is_neither_created_nor_written_nor_deleted(wor
 
 def test_a_created_principal_is_not_given_to_another_application(world):
     world.azure().put(f"{APPLICATIONS}/{ID}", {"displayName": "A", "appId": ID})
-    world.says(manifest=principal(appId=ID)).sync()
+    world.synced(manifest=principal(appId=ID))
     refused = world.says(manifest=principal(appId=OTHER_ID)).sync()
     assert (refused.results[0].condition.reason, world.writes) == ("ReplaceNeeded", [])
     assert "/appId" in refused.results[0].message
@@ -230,7 +230,7 @@ def test_an_adopted_object_is_not_replaced_either(world):
     world.azure().put(f"{PRINCIPALS}/{ID}", {"displayName": "A", "appId": ID})
     world.azure().put(f"{APPLICATIONS}/{ID}", {"displayName": "B", "appId": OTHER_ID})
     world.clock.elapsed += 3600
-    world.says(manifest=principal(appId=ID)).sync()
+    world.synced(manifest=principal(appId=ID))
     consented = principal(appId=OTHER_ID).replace(
         "{name: shop}", "{name: shop, annotations: {gitsync/replace: appId=" + OTHER_ID + "}}"
     )

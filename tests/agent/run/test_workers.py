@@ -534,7 +534,7 @@ class History(NamedTuple):
 
 @st.composite
 def histories(draw: st.DrawFn) -> History:
-    workers = draw(st.integers(1, 8))
+    workers = draw(st.integers(1, 5))  # an estate has at most four groups
     numbers = draw(st.permutations(range(1, workers + 1)))
     absent = numbers.pop() if workers > 1 and draw(st.booleans()) else 0
     cut = draw(st.integers(0, len(numbers)))

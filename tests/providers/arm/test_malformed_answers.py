@@ -106,27 +106,41 @@ async def test_a_list_has_no_more_than_1000_pages():
     assert len(read) == 1000
 
 
-def large_page(rig: Rig, number: int | None) -> Say:
-    """A page of 40 MB, once it is unpacked, before the page of a number. Two and a half of them fit into a list."""
-    link = {} if number is None else {"nextLink": f"{HERE}&page={number}".replace("{url}", rig.server.url)}
-    body = deflate(json.dumps({"value": [ENTRY], **link}).encode(), 40)
-    return Say(200, body, {"Content-Encoding": "deflate", "Content-Type": "application/json"})
-
-
-@pytest.mark.parametrize("ends", [False, True])
-async def test_pages_that_add_up_to_too_much_are_not_read_to_the_end(rig: Rig, ends):
-    rig.server.on("GET", LIST, *(large_page(rig, number) for number in (1, 2, None if ends else 3, None)))
+async def test_pages_that_add_up_to_too_much_are_not_read_to_the_end(rig: Rig):
+    """They have 40 MB each once they are unpacked, and the third would be the last."""
+    for number in (1, 2, None):
+        link = {} if number is None else {"nextLink": f"{rig.server.url}{LIST}?api-version={API}&page={number}"}
+        body = deflate(json.dumps({"value": [ENTRY], **link}).encode(), 40)
+        headers = {"Content-Encoding": "deflate", "Content-Type": "application/json"}
+        rig.server.on("GET", LIST, Say(200, body, headers))
     with pytest.raises(ArmError, match="exceeds 100 MB after 2 pages and was not read to its end") as caught:
         await rig.reader.list(LIST, API)
     assert (caught.value.code, caught.value.resource_id) == ("AnswerTooLarge", LIST)
     assert len(rig.server.seen) == 3, "it is not asked for again"
 
 
-async def test_pages_of_an_action_that_add_up_to_too_much_are_not_read_to_the_end(rig: Rig):
-    rig.server.on("POST", LIST, Say(200, {"value": [], "nextLink": HERE}))
-    rig.server.on("GET", LIST, *(large_page(rig, number) for number in range(4)))
-    with pytest.raises(ArmError, match="exceeds 100 MB after 2 pages"):
+async def test_each_page_may_have_what_those_before_it_have_left():
+    left, pages = [], PagesRead(ListSource(LIST))
+
+    async def send(most: int) -> Response:
+        left.append(most >> 20)
+        if most < 40 << 20:
+            raise ArmError("It is too large.", status=200, code="AnswerTooLarge")
+        return Response(status=200, content=bytes(40 << 20))
+
+    for page in range(2):
+        await pages.read(f"{LIST}?page={page}", send)
+    with pytest.raises(ArmError, match="exceeds 100 MB after 2 pages and was not read to its end"):
+        await pages.read(f"{LIST}?page=2", send)
+    assert left == [100, 60, 20]
+
+
+async def test_pages_of_an_action_are_counted_as_those_of_a_list(rig: Rig):
+    rig.server.on("POST", LIST, Say(200, {"value": [], "nextLink": f"{HERE}&page=0"}))
+    rig.server.on("GET", LIST, *(Say(200, {"value": [], "nextLink": f"{HERE}&page={link}"}) for link in [1, 0]))
+    with pytest.raises(ArmError, match="to a page that was already read"):
         await ExtensionClient(rig.writer).pages(LIST, API)
+    assert len(rig.server.seen) == 3
 
 
 @pytest.mark.parametrize(

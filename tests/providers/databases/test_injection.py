@@ -77,10 +77,10 @@ NO_DATABASES = {"😀": "InvalidDatabaseUser", "victim ": "InvalidDatabaseUser",
 async def test_hostile_names_of_databases_are_names(mysql, mariadb):
     await mysql.put(mysql.user("listed"))
     before = list_users(mariadb, mysql.service)
-    for name in NO_DATABASES:
+    for name, code in NO_DATABASES.items():
         with pytest.raises(ProviderError) as failure:
             await mysql.put(mysql.user("listed", databasePrivileges={name: ["SELECT"]}))
-        assert failure.value.code == NO_DATABASES[name], name
+        assert failure.value.code == code, name
     granted = {name: ["SELECT"] for name in HOSTILE if name not in NO_DATABASES}
     user = mysql.user("listed", databasePrivileges=granted)
     await mysql.put(user)

@@ -237,7 +237,7 @@ def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:
 
 def _read_date(repository: Repository, commit: str) -> int:
     """Find when a commit was made, in seconds since 1970."""
-    return int(repository.line("log", "-1", "--format=%ct", commit))
+    return int(repository.query("log", "-1", "--format=%ct", commit))
 
 
 # Whether others can see a commit: whether a branch of the remote has it.

@@ -25,7 +25,7 @@ from gitsync.repository.git.source.location import Url, folder_of
 from gitsync.repository.git.state.commits import Author, Commit, format_status_message, write_commit
 from gitsync.repository.git.state.former_tree import Files, convert_tree, log_conversion
 from gitsync.repository.git.state.heartbeats import move_heartbeat, name_heartbeat, read_heartbeats
-from gitsync.repository.git.state.pins import Pin, find_pin, remove_old_pins, settle_pin
+from gitsync.repository.git.state.pins import Pin, find_pin, remove_old_pins, write_pin
 from gitsync.repository.git.state.record_files import UNSEALED
 from gitsync.repository.git.state.recorded_run import RecordedRun, read_recorded_run, read_trailers, require_pin
 from gitsync.repository.git.state.seal import RecordSeals
@@ -236,7 +236,7 @@ class StatusBranch:
             if headline:
                 begin = replace(fold, headline=headline, summary=None)
                 self._retry(lambda: self._try_to_save(NOTHING, begin))
-            pin = settle_pin(clone, run_id, replace(wanted, status=self._tip or ""), self._seals, self._author)
+            pin = write_pin(clone, run_id, replace(wanted, status=self._tip or ""), self._seals, self._author)
             remove_old_pins(clone, wanted.time)
         if pin.status and pin.status != self._tip:
             self.load()  # the author of the pin may have pushed that status since this worker read the branch
