@@ -111,7 +111,7 @@ SECRETS = [
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_no_secret_gets_out(served, tmp_path, form, make):
     """Each row has a secret of its own, so that what gets out names its row."""
-    document = json.loads(make(SOUND, *(place(f"{SECRET}-{number}.") for number, (place, _) in enumerate(SECRETS))))
+    document = json.loads(make(SOUND, *(put(f"{SECRET}-{number}.") for number, (put, _) in enumerate(SECRETS))))
     document["outputs"] = {"p": {"value": SECRET, "sensitive": True}}
     document["check_results"] = [{"object_kind": "output", "objects": [{"failure_messages": [SECRET]}]}]
     arguments = ("--removed", "removed.tf", "--output", form, "--log-level=debug")

@@ -40,7 +40,7 @@ class ProgramCall(NamedTuple):
     variables: dict[str, str]
 
 
-class Refusal(Exception):  # noqa: N818 - a program refuses, which is no fault of the tests
+class Refusal(Exception):  # noqa: N818 - a program refuses, and tests may want that
     """How a program ends that does not do what it was called for."""
 
     def __init__(self, message: str, code: int = 1) -> None:
@@ -55,7 +55,7 @@ _answers: list[Answer] = []  # by the numbers in the programs, which may be copi
 
 
 def write_program(file: Path, answer: Answer) -> None:
-    """Write a program that ends as `answer` says, as long as this process runs."""
+    """Write a program that prints what `answer` returns, as long as this process runs."""
     _answers.append(answer)
     file.write_text(_PROGRAM.format(port=_serve(), number=len(_answers) - 1))
     file.chmod(0o755)
