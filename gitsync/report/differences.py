@@ -27,7 +27,7 @@ def list_changes(
     result: Result, *, with_paths: bool = False, with_locations: bool = True, only: Container[str] | None = None
 ) -> Iterator[Change]:
     """List the differences of a resource by path, each element of a list for itself. `with_paths` adds the paths in the
-    request, `with_places` those in the manifests; `only` are the paths of some differences.
+    request, `with_locations` those in the manifests; `only` are the paths of some differences.
     """
     for difference in sorted(result.differences, key=lambda difference: difference.path):
         if only is not None and difference.path not in only:

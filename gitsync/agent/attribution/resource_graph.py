@@ -169,7 +169,5 @@ def select_touched(fields: Iterable[str], pointers: Iterable[str]) -> Iterator[s
 def _cut_at_index(dotted: str) -> str:
     """Cut a path before the first index of a list."""
     steps = dotted.split(".")
-    changed_path = next(
-        (changed_path for changed_path, step in enumerate(steps) if step.isdigit() and changed_path), len(steps)
-    )
-    return ".".join(steps[:changed_path])
+    end = next((number for number, step in enumerate(steps) if step.isdigit() and number), len(steps))
+    return ".".join(steps[:end])

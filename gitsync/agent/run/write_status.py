@@ -84,7 +84,7 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
 ) -> Report:
     """Record the results of the run. A failure is in the report: the changes in Azure remain.
 
-    With `is_whole`, the run covered every earlier record. `notified` is the content of the last notification.
+    With `is_complete`, the run covered every earlier record. `notified` is the content of the last notification.
     """
     shown = leave_out_people(report)  # anyone who can read the repository reads the status
     records = {result.key: result.record for result in shown.results}
