@@ -23,6 +23,7 @@ CITATION = re.compile(r"docs/reference/(?P<page>[\w-]+\.md)(?P<anchors>(?:(?:, )
 
 PUBLIC = re.compile(r"(?:RFC \d+|ISO 8601|XML 1\.0|CSP level 3,|SARIF|CommonMark|Reference Manual) §")
 """Standards that a reader finds by their name."""
+MAY_BE_OLD = re.compile(r"§|DESIGN|aso-facts|spec[:,]\s")
 OLD = re.compile(r"§|(?<![\w\"])(?:DESIGN|aso-facts)\b|\bspec[:,] (?:semantics|extensions|deps|peers)\b")
 
 
@@ -45,11 +46,18 @@ def anchors(page: str) -> frozenset[str] | None:
 
 def citations(text: str) -> set[tuple[str, str]]:
     """Pairs of page and anchor; the anchor is empty for a page as a whole."""
+    if "docs/reference/" not in text:  # as most: one line of each file takes long
+        return set()
     return {
         (match["page"], anchor)
         for match in CITATION.finditer(one_line(text))
         for anchor in re.findall(r"#([\w-]+)", match["anchors"]) or [""]
     }
+
+
+def list_old(text: str) -> list[str]:
+    """The citations of sections, but those of public standards."""
+    return OLD.findall(PUBLIC.sub("", one_line(text))) if MAY_BE_OLD.search(text) else []
 
 
 def test_every_citation_leads_to_a_page_and_an_anchor():
@@ -65,9 +73,7 @@ def test_every_citation_leads_to_a_page_and_an_anchor():
 def test_no_file_cites_documents_that_are_not_in_the_repository():
     """Sections are cited of public standards only."""
     left = [
-        f"{path.relative_to(ROOT)}: {match[0]}"
-        for path in FILES
-        for match in OLD.finditer(PUBLIC.sub("", one_line(path.read_text(encoding="utf-8"))))
+        f"{path.relative_to(ROOT)}: {found}" for path in FILES for found in list_old(path.read_text(encoding="utf-8"))
     ]
     assert left == []
 
@@ -105,4 +111,4 @@ def test_citations_are_found_across_lines(text, expected):
     ],
 )
 def test_old_citations_are_recognised(text, is_old):
-    assert bool(OLD.search(one_line(text))) is is_old
+    assert bool(list_old(text)) is is_old

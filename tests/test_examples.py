@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from gitsync.model.reconcile_policy import Policy
 from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
+from tests.support.command_line import run_here
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "examples" / "manifests"
@@ -88,7 +87,7 @@ def test_the_policies_that_the_comments_promise_hold(prepared):
 
 
 def test_there_is_no_secret_in_them(manifests):
-    """Except for a text that stands for one: a Logic App shows how its body reads a Secret."""
+    """Except for a placeholder: a Logic App shows how its body reads a Secret."""
     found = {
         key: {name: value.reveal() for name, value in data.items()} for key, data in manifests.objects.secrets.items()
     }
@@ -96,20 +95,9 @@ def test_there_is_no_secret_in_them(manifests):
 
 
 def test_the_command_line_reports_the_same(manifests):
-    command = [
-        sys.executable,
-        "-m",
-        "gitsync",
-        "render",
-        str(FOLDER),
-        "--subscription",
-        SUBSCRIPTION,
-        "--output",
-        "json",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rendered = json.loads(done.stdout)
+    done = run_here("render", str(FOLDER), "--subscription", SUBSCRIPTION, "--output", "json", folder=FOLDER)
+    assert done.code == 0, done.err
+    rendered = json.loads(done.out)
     assert rendered["problems"] == []
     assert len(rendered["resources"]) == len(manifests.resources)
     assert all(resource["problems"] == [] and resource["body"] for resource in rendered["resources"])

@@ -35,7 +35,8 @@ def put(folder, *paths):
 
 def test_git_finds_nothing_else_to_commit_and_no_fault(folder):
     first = commit_all(folder)
-    put(folder, *FILES)
+    put(folder, *FILES, ".gitsync/inventory.json")
+    (folder / ".gitsync" / ".gitignore").write_text("*\n")
     (folder / FILES[0]).chmod(0o755)
     second = commit_all(folder, "Add files")
     assert git(folder, "status", "--porcelain") == ""

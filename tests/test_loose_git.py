@@ -14,7 +14,7 @@ from gitsync.repository.git.git_access import GitAccess, use_no_repository
 from gitsync.repository.git.source.worktree import find_work_tree
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.hypothesis_profile import scale
-from tests.support.loose_git import LeftToGitError, LooseAccess, answer
+from tests.support.loose_git import LeftToGitError, LooseAccess, answer, confirm
 
 NAMES = ("a", "a.yaml", "a-b", "b", "ü.yaml", "a/b", "a/b.yaml", "a/b/c.yaml", "b/a/c", "b/a.yaml")
 LAST_COMMITS = (
@@ -50,11 +50,16 @@ def list_commands(commits, blobs, paths):
         yield ("ls-tree", "-z", "--full-tree", "-r", commit, "--", *paths), b""
         yield ("ls-tree", "-z", "--full-tree", "--long", "-r", commit), b""
         yield ("ls-tree", "-z", "--full-tree", "--long", commit), b""
-        yield ("merge-base", "--is-ancestor", commit, last), b""
         for locations in ((".",), paths):
             yield ("log", "--first-parent", "--format=%P", "--max-count=50", f"{commit}..{last}", "--", *locations), b""
             yield LAST_COMMITS, "".join(f"{line}\n" for line in (commit, "--", *locations)).encode()
     yield ("log", "--first-parent", "--format=%P", "--max-count=1", f"{first}..{last}", "--", "."), b""
+
+
+def list_checks(commits):
+    for earlier in (*commits, "0" * 40):
+        yield "cat-file", "-e", f"{earlier}^{{commit}}"
+        yield from (("merge-base", "--is-ancestor", earlier, later) for later in commits)
 
 
 @settings(max_examples=scale(20))
@@ -77,6 +82,9 @@ def test_law_files_have_what_git_answers(texts, paths):
             for arguments, stdin in list_commands(commits, blobs, paths):
                 expected = tree.repository.run(*arguments, stdin=(stdin,))
                 assert answer(tree.repository, arguments, stdin) == expected, (arguments, stdin)
+            for arguments in list_checks(commits):
+                expected = tree.repository.succeeds(*arguments)
+                assert confirm(tree.repository, arguments) == expected, arguments
 
 
 def _merge(folder):
@@ -115,6 +123,8 @@ def test_what_files_do_not_have_is_left_to_git(tmp_path, prepare):
         with pytest.raises(LeftToGitError):
             answer(tree.repository, LAST_COMMITS, stdin)
         assert tree.repository.run(*LAST_COMMITS, stdin=(stdin,)) == real.repository.run(*LAST_COMMITS, stdin=(stdin,))
+        for check in list_checks([head, "HEAD"]):
+            assert tree.repository.confirms(*check) == real.repository.confirms(*check), check
 
 
 REMOTE = '[remote "origin"]\n\turl = https://example.com/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'

@@ -1,9 +1,12 @@
 """The estate of the benchmarks in the words of OpenTofu. The programs themselves are not needed."""
 
+import sys
+
 import pytest
 
 from bench import estate
 from bench.peers import describe, split_id
+from tests.support.warm_process import write_interpreter
 
 SCOPE = "/subscriptions/s/resourceGroups/g"
 HUB = f"{SCOPE}/providers/Microsoft.Network/virtualNetworks/hub"
@@ -23,9 +26,12 @@ def test_an_id_falls_into_parent_type_and_name(arm_id, expected, why):
     assert split_id(arm_id) == expected, why
 
 
-def test_every_resource_is_described_once_and_after_its_owner(tmp_path):
-    estate.write(tmp_path, 20)
-    requests = estate.requests_of(tmp_path)
+def test_every_resource_is_described_once_and_after_its_owner(tmp_path, monkeypatch):
+    tree, programs = tmp_path / "tree", tmp_path / "programs"
+    estate.write(tree, 20)
+    programs.mkdir()
+    monkeypatch.setattr(sys, "executable", str(write_interpreter(programs)))
+    requests = estate.requests_of(tree)
     described = describe(requests)
     blocks = {
         f"{block}.{label}": schema for block, all_ in described["resource"].items() for label, schema in all_.items()

@@ -73,9 +73,21 @@ class Shown(NamedTuple):
     is_choice: bool  # the type names the value
 
 
-def read_recordings(folders: Iterable[Path]) -> Iterator[Mapping[str, Any]]:
+class Recorded(NamedTuple):
+    """What the table is made of."""
+
+    arm_type: str
+    put: Any
+    shown: tuple[Shown, ...]
+
+
+def read_recordings(folders: Iterable[Path]) -> Iterator[Recorded]:
     for file in (file for folder in folders for file in sorted(folder.glob("*.jsonl"))):
-        yield from map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        yield from map(read_recording, map(json.loads, file.read_text(encoding="utf-8").splitlines()))
+
+
+def read_recording(recording: Mapping[str, Any]) -> Recorded:
+    return Recorded(ArmId(recording["path"]).arm_type.casefold(), recording["put"], tuple(list_shown(recording)))
 
 
 def list_shown(recording: Mapping[str, Any]) -> Iterator[Shown]:
@@ -125,14 +137,14 @@ def is_requested(path: JsonPath, put: Any) -> bool:
     return put is not None
 
 
-def build_table(recordings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def build_table(recordings: Iterable[Recorded]) -> dict[str, Any]:
     """What is packed."""
     requested: dict[str, list[Any]] = defaultdict(list)
     of_leaf: dict[tuple[str, JsonPath], dict[str, list[Shown]]] = defaultdict(lambda: defaultdict(list))
     of_name: dict[str, dict[str, list[Shown]]] = defaultdict(lambda: defaultdict(list))
     for recording in recordings:
-        requested[ArmId(recording["path"]).arm_type.casefold()].append(recording["put"])
-        for each in list_shown(recording):
+        requested[recording.arm_type].append(recording.put)
+        for each in recording.shown:
             of_leaf[each.arm_type, each.path][each.text].append(each)
             of_name[name_leaf(each.path)][each.text].append(each)
     types: dict[str, dict[str, dict[str, int]]] = defaultdict(dict)

@@ -67,7 +67,7 @@ class Registry:
 
     def needs_read(self, group: str, kind: str, secrets: Collection[str]) -> bool:
         """Return whether an extension of this kind needs the resource as just read: to check more of it than its state,
-        or to export `secrets`. The exporter of another package may need it for any.
+        or to export `secrets`.
         """
         extensions = self._by_kind.get((group, kind))
         if not extensions:
@@ -79,6 +79,7 @@ class Registry:
         return (
             any(extension.post_check or extension.succeeded or extension.foreseen for extension in extensions)
             or not all(isinstance(check, OwnState) for check in checks)
+            # The exporter of another package may need it for any secret.
             or any(not isinstance(export, Keys) or export.reads_resource(secrets) for export in exporters)
         )
 

@@ -61,14 +61,14 @@ def load_installed() -> Extensions:
 
 
 def _list_entry_points() -> Iterator[EntryPoint]:
-    """Yield the entry points of extensions. `importlib.metadata.entry_points` would parse those of all packages, which
-    takes longer than most commands take to read the manifests. Of a package that is installed twice, the first on the
-    path counts.
-    """
+    """Yield the entry points of extensions."""
+    # `importlib.metadata.entry_points` would parse those of all packages, which takes longer than most commands take to
+    # read the manifests.
     packages = {
         package.name for package in distributions() if ENTRY_POINTS in (package.read_text("entry_points.txt") or "")
     }
     for name in sorted(packages):
+        # Of a package that is installed twice, the first on the path counts.
         yield from distribution(name).entry_points.select(group=ENTRY_POINTS)
 
 
@@ -256,18 +256,18 @@ def _collect_errors(own_errors: list[Exception]) -> Iterator[None]:
 
 @contextmanager
 def _blame(name: str, own_errors: Collection[Exception] = (), *, is_silent: bool = False) -> Iterator[None]:
-    """Attribute exceptions to an extension, except those in `own_errors`.
-
-    If silent, the error does not contain the text of the exception, which may quote a key of a response.
-    """
+    """Attribute exceptions to an extension, except those in `own_errors`."""
     try:
         yield
+    # An extension raises these on purpose, with a message for the user.
     except GitsyncError:
         raise
     except Exception as error:  # third-party code may raise anything
         if error in own_errors:
             raise
+        # If silent, the error has no text of the exception, which may quote a key of a response.
         how = type(error).__name__ if is_silent else f"{type(error).__name__}: {error}"
+        # A cause would be logged, and its text with it.
         raise ExtensionError(
             f"The extension {name!r} failed: {how}.",
             hint="Fix or uninstall its package.",

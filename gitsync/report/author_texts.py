@@ -38,14 +38,13 @@ _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def list_authors(result: Result, *, names: bool = False, quote: Quote = str) -> list[str]:
-    """List who changed a resource in Azure, a line for each change that is known, the newest first. The fields of a
-    change are named where others have changed other ones.
-    """
+    """List who changed a resource in Azure, a line for each change that is known, the newest first."""
     changes = [change for change in result.changed_by if not change.doubt]
     outside = [change.path for change in result.comparison.outside]
     differing = {*(difference.path for difference in result.differences), *outside}
     lines = []
     for change in changes[:_MOST_CHANGES]:
+        # The fields of a change are named where others have changed other ones.
         is_all = differing <= set(change.paths)
         fields = [] if is_all else [part.name for part in list_changes(result, only=change.paths)]
         fields += [name_path(result, path) for path in outside if path in change.paths and not is_all]
@@ -88,6 +87,7 @@ def format_author(change: Attribution, *, names: bool, quote: Quote = str) -> st
     """Format who made a change, and with what."""
     change = change if names else change.hide_name()
     name, label, client = (quote(clean(text)) for text in (change.name, change.label, change.client))
+    # The id of a client without a known name needs a word before it.
     tool = f" with {'the client ' if _GUID.fullmatch(change.client) else ''}{client}" if client else ""
     commit = f" (commit {quote(shorten_revision(change.commit))})" if change.commit else ""
     application = f"the application {label or name}" if label or name else "an application"
@@ -124,6 +124,7 @@ def list_common_authors(results: Sequence[Result], *, names: bool = False, quote
 
 def _leave_out_event(change: Attribution) -> Attribution:
     """Leave out of a change what differs each time that the same author makes it."""
+    # A delete stays apart from changes, since its words differ.
     operation = _DELETE if _is_delete(change) else ""
     return replace(change, at="", correlation_id="", paths=(), source=None, operation=operation)
 
@@ -148,19 +149,19 @@ def _format_span(times: list[str]) -> str:
 
 
 def list_busy_authors(report: Report, *, names: bool = False, quote: Quote = str) -> list[str]:
-    """List the authors of many changes, the busiest first: a line for each, with how many and when. Those without a
-    name are left out: they may be several.
-    """
+    """List the authors of many changes, the busiest first: a line for each, with how many and when."""
     times: defaultdict[Attribution, list[str]] = defaultdict(list)
     keys: defaultdict[Attribution, set[Key]] = defaultdict(set)
     for result in report.results:
         for change in result.changed_by:
+            # Changes without a name may be of several authors.
             if not change.doubt and (change.name or change.author in _NAMELESS):
                 author = _leave_out_event(change)
                 times[author].append(change.at)
                 keys[author].add(result.key)
     busy = [author for author in keys if len(keys[author]) >= _MANY]
     lines = []
+    # Ties have one order, so that equal reports are equal bytes.
     for author in sorted(busy, key=lambda author: (-len(keys[author]), min(times[author]), min(keys[author])))[
         :_MOST_AUTHORS
     ]:

@@ -105,9 +105,8 @@ class Unchecked(NamedTuple):
 
 
 def list_unchecked(report: Report) -> list[Unchecked]:
-    """List what was not checked, by check and reason, with the right that is missing. What a sync has changed anyway is
-    left out: Azure has given the answer.
-    """
+    """List what was not checked, by check and reason, with the right that is missing."""
+    # What a sync has changed anyway is left out: Azure has given the answer.
     results = [result for result in report.results if not (report.command == "sync" and result.is_fine)]
     keys: defaultdict[tuple[CheckName, str], set[Key]] = defaultdict(set)
     for result in results:

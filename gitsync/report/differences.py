@@ -27,7 +27,7 @@ def list_changes(
     result: Result, *, with_paths: bool = False, with_locations: bool = True, only: Container[str] | None = None
 ) -> Iterator[Change]:
     """List the differences of a resource by path, each element of a list for itself. `with_paths` adds the paths in the
-    request, `with_places` those in the manifests; `only` are the paths of some differences.
+    request, `with_locations` those in the manifests; `only` are the paths of some differences.
     """
     for difference in sorted(result.differences, key=lambda difference: difference.path):
         if only is not None and difference.path not in only:
@@ -35,6 +35,7 @@ def list_changes(
         for part in split_lists(difference):
             field = result.comparison.fields.get(part.path)
             is_removed = part.rule == REMOVED and part.desired is None
+            # What git no longer sets has no line to name.
             notes = (
                 REMOVED if is_removed else "",
                 str(field.source) if field and with_locations and not is_removed else "",

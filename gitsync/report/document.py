@@ -146,13 +146,14 @@ def _read_types(requests: CheckedMapping) -> Mapping[str, Mapping[str, int]]:
 
 def _read_shares(shares: CheckedMapping) -> Mapping[str, float]:
     for name, share in shares.values.items():
+        # In Python, true is an int.
         if not isinstance(share, int | float) or isinstance(share, bool) or share < 0:
             raise shares.refusal(name, "must be a share")
     return dict(shares.values)
 
 
 def _read_coverage(coverage: CheckedMapping) -> Coverage:
-    """Read the counts. The documents that they count are not known, so a blank of each kind stands for them."""
+    """Read the counts."""
 
     def repeat(fields: CheckedMapping, name: str, blank: Any) -> tuple[Any, ...]:
         times = fields.count(name)
@@ -160,6 +161,7 @@ def _read_coverage(coverage: CheckedMapping) -> Coverage:
             raise fields.refusal(name, f"is more than {MOST_DOCUMENTS}")
         return (blank,) * times
 
+    # The documents that are counted are not known, so a blank of each kind stands for them.
     unread = [repeat(coverage, "rejected", UnreadDocument(source=_NOWHERE, is_rejected=True))]
     for member, is_followed in (("followed", True), ("passedOver", False)):
         kinds = coverage.within(member)
@@ -254,10 +256,9 @@ def _read_ending(fields: CheckedMapping) -> AttemptEnding:
 
 
 def _read_end(fields: CheckedMapping, blank: Result) -> Result:
-    """Find how the attempt ended: what gives the outcome that the report has. A failure of what only waits otherwise
-    was a fault.
-    """
+    """Find how the attempt ended: what gives the outcome that the report has."""
     outcome, is_ready = fields.one_of("outcome", Outcome), blank.condition.is_ready
+    # A failure of what only waits otherwise was a fault.
     fault = RuntimeError(blank.condition.message)
     for is_fine, raised in ((is_ready, None), (not is_ready, None), (False, fault)):
         result = replace(blank, is_fine=is_fine, ending=replace(blank.ending, fault=raised))

@@ -31,10 +31,9 @@ def format_value(value: Any) -> str:
 
 
 def format_sides(live: Any, desired: Any, most: int = _LONGEST) -> tuple[str, str]:
-    """Format both sides of a difference as `format_value` does one, of about `most` characters at most. Long ones that
-    begin alike are shown from where they differ, so that no two values look equal.
-    """
+    """Format both sides of a difference as `format_value` does one, of about `most` characters at most."""
     sides = _write_value(live), _write_value(desired)
+    # Long values that begin alike are shown from where they differ, so that no two values look equal.
     live_text, desired_text = leave_out_equal_start(*sides, most)
     return _cut(live_text, live, sides[0], most), _cut(desired_text, desired, sides[1], most)
 
@@ -56,12 +55,10 @@ def _write_value(value: Any) -> str:
 
 
 def format_code(text: str) -> str:
-    """Format a text as code in Markdown, on one line, inside a table too; "" stays "".
-
-    Special characters are written as HTML entities: unlike a backslash, that holds for every host, and an entity is
-    never read as markup (CommonMark §2.5).
-    """
+    """Format a text as code in Markdown, on one line, inside a table too; "" stays ""."""
     line = escape_controls(" ".join(text.split()))
+    # Special characters are written as HTML entities: unlike a backslash, that holds for every host, and an entity is
+    # never read as markup (CommonMark §2.5).
     encoded = _MEANINGFUL.sub(lambda match: "".join(f"&#{ord(character)};" for character in match[0]), line)
     return f"<code>{encoded}</code>" if line else ""
 
@@ -80,6 +77,7 @@ def format_prose(text: str) -> str:
 _SPAN = re.compile(r"`([^`\s](?:[^`]*[^`\s])?)`")
 _WORD = re.compile(r"(?P<start>^)?(?P<word>\S+?)(?P<end>[.,;:!?]*)(?=\s|$)")
 _HARMLESS = re.compile(r"""[("'“]*[^\W_]+(?:[-.,/'\u2019][^\W_]+)*(?::[0-9]+)?[)"'”…%]*|[-\u2013—→….,;:!?]""")
+# Hosts make links of these without any markup: an address, a number of an issue, the id of a commit.
 _REFERENCE = re.compile(r"www\.|GH-[0-9]|[0-9a-f]{7,}$", re.IGNORECASE)
 _LIST = re.compile(r"[0-9]+[.)]|-")
 """What would make a list of a paragraph that begins with it."""

@@ -95,7 +95,7 @@ class ReportFinding:
 
 def list_findings(report: Report) -> list[ReportFinding]:
     """List errors of manifests in the order of the files, then resources: what failed, what waits for that, and the
-    rest. Warnings come last, or they would displace deletes where a host shows only the first.
+    rest.
 
     One cause is one error: what waits for it is a number in that, and so is what a run did not reach.
     """
@@ -117,15 +117,14 @@ def list_findings(report: Report) -> list[ReportFinding]:
         resources[first] = [finding, *resources.get(first, ())]
     errors = [finding for finding in problems.values() if finding.weight is Weight.ERROR]
     warnings = [finding for finding in problems.values() if finding.weight is not Weight.ERROR]
+    # Warnings come last, or they would displace deletes where a host shows only the first.
     return [*errors, *chain.from_iterable(resources.values()), *_list_unreached(unreached), *warnings]
 
 
 def _count_waiting(
     report: Report, problems: dict[Problem, ReportFinding], resources: dict[Key, list[ReportFinding]]
 ) -> None:
-    """Add to the error of each cause how many resources wait for it, and take out their findings. Where there is no
-    such error, the first that waits stands for all.
-    """
+    """Add to the error of each cause how many resources wait for it, and take out their findings."""
     waiting: dict[Key, list[Key]] = defaultdict(list)
     for key, cause in collect_causes(sort_by_urgency(report.results)).items():
         if any(map(_waits, resources.get(key, ()))):
@@ -141,6 +140,7 @@ def _count_waiting(
         elif cause in own_problems:
             problems[own_problems[cause]] = _add_waiting(problems[own_problems[cause]], len(keys))
         else:
+            # Where there is no such error, the first that waits stands for all.
             first, *counted = keys
             resources[first] = [
                 _add_waiting(finding, len(counted), "more ") if _waits(finding) else finding
@@ -210,13 +210,12 @@ def list_result_findings(result: Result, report: Report, cause: str = "") -> lis
 
 
 def list_identity_findings(results: Sequence[Result], report: Report) -> Iterator[tuple[Key, ReportFinding]]:
-    """List a finding for each change of identity, with its first resource. One Secret may change the identity of all
-    resources of a namespace, and that is one cause.
-    """
+    """List a finding for each change of identity, with its first resource."""
     # A sync reports only what it did not do.
     shown = [result for result in results if report.command != "sync" or not result.is_fine]
     groups: dict[str, list[Result]] = defaultdict(list)
     for result in shown:
+        # One Secret may change the identity of all resources of a namespace, and that is one cause.
         if text := describe_identity_change(result):
             groups[text].append(result)
     for text, members in groups.items():
@@ -224,9 +223,7 @@ def list_identity_findings(results: Sequence[Result], report: Report) -> Iterato
 
 
 def _make_identity_finding(text: str, members: Sequence[Result], report: Report) -> ReportFinding:
-    """Make the finding for resources with the same change of identity, at the Secret of the new one. It is advice: the
-    verdicts of the resources stay.
-    """
+    """Make the finding for resources with the same change of identity, at the Secret of the new one."""
     first = members[0]
     now = first.change.identity.now if first.change.identity else None
     source = (now.source if now else None) or first.manifest.source or first.manifest.last_source
@@ -238,6 +235,7 @@ def _make_identity_finding(text: str, members: Sequence[Result], report: Report)
         path=_make_path_from_root(source.path, report) if source else "",
         line=source.line if source else 0,
         outcome=first.outcome.value,
+        # It is advice: the verdicts of the resources stay.
         is_advice=True,
         title=f"Another identity than before writes {names[0] if len(names) == 1 else f'{len(names)} resources'}",
         message=text,
@@ -256,7 +254,7 @@ def _list_outside_findings(result: Result, report: Report) -> list[ReportFinding
 def _make_outside_finding(
     result: Result, report: Report, changes: Sequence[ShownChange], weight: Weight, word: str
 ) -> ReportFinding:
-    """Make the finding for changes outside of git. It is advice: the verdict of the resource stays."""
+    """Make the finding for changes outside of git."""
     source = result.manifest.source or result.manifest.last_source
     count = f"{format_plural(len(changes), 'value')} of {result.key.kind}/{result.key.name}"
     effect = ", and weaken the estate" if len(changes) > 1 else ", and weakens the estate"
@@ -267,6 +265,7 @@ def _make_outside_finding(
         path=_make_path_from_root(source.path, report) if source else "",
         line=source.line if source else 0,
         outcome=result.outcome.value,
+        # It is advice: the verdict of the resource stays.
         is_advice=True,
         title=f"{count} changed outside of git{effect if weight is Weight.WARNING else ''}",
         details=(*_format_outside(changes), *list_authors(result), *_format_references(result)),

@@ -68,6 +68,7 @@ def fold_results(
         if result.key in many:
             counted.setdefault(make_likeness(result), []).append(result)
     others = (result for result in results if result.key not in many)
+    # Those without details have nothing to show once for all, so a few of them are listed.
     alike = split_alike(others, lambda result: make_likeness(result) if details[result.key] else None)
     folds = [
         *(Fold(tuple(same), has_details=True) for same in alike if len(same) > 1),
@@ -86,6 +87,7 @@ def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) ->
     if is_lost or result.is_refused or result.outcome is Outcome.FAILED:
         return None
     message, notes = "" if result.key in causes else format_message(result), result.comparison
+    # Times, ids and lines are left out: they differ for each resource.
     parts: tuple[Hashable, ...] = (
         format_identity(result),
         message,

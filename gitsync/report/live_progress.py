@@ -38,6 +38,7 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
         return Group(Text(f"{title}{limits}", style="bold"), Padding(bar, 0, expand=False), *rows)
 
     console = Console(file=stream, no_color=True)
+    # With redirection, what a command prints to stdout would appear on the stream of the display.
     with Live(
         get_renderable=render_view,
         console=console,
@@ -50,15 +51,14 @@ def show_live(tally: Tally, stream: TextIO) -> Iterator[Tally]:
 
 
 def format_rows(tally: Tally, width: int) -> list[str]:
-    """Format the resources in progress as lines of columns. Where the terminal is narrow, the middle of the names is
-    cut: what a resource does or waits for matters more.
-    """
+    """Format the resources in progress as lines of columns."""
     rows, more = tally.list_under_way()
     if not rows:
         return []
     names, times, doings = ([row[column] for row in rows] for column in range(3))
     time_width = max(map(len, times))
     left = width - 6 - time_width - max(map(len, doings))  # two blanks before each column
+    # Where the terminal is narrow, the middle of the names is cut: what a resource does or waits for matters more.
     name_width = min(max(map(len, names)), max(left, _SHORTEST_NAME))
     lines = [
         f"  {cut_middle(name, name_width):{name_width}}  {time:>{time_width}}  {doing}"

@@ -152,6 +152,7 @@ class _Listing:
         self._has_namespaces = has_namespaces(result.key for result in report.results)
         self._shows_bodies = sum(result.change.body is not None for result in report.results) <= FEW_CREATES
         self._shows_resets = not are_many_reset(report.results, writes=self._writes)
+        # Only as many are counted as the decision needs: there may be thousands.
         changed = [result for result in report.results if _differs(result)]
         lines = sum(len(_list_lines(result)) + len(list_outside(result)) for result in changed[: _FEW_OPEN + 1])
         self._is_small = len(changed) <= _FEW_OPEN and lines <= _FEW_LINES
@@ -422,6 +423,7 @@ def _format_problems(word: str, problems: Sequence[Problem]) -> list[str]:
         return []
     location = format_problem_location(problems)
     lines = [format_problem(problem) for problem in shorten_problems(problems)]
+    # Errors and warnings share the room.
     fitting = select_fitting(lines, _PROBLEMS_ROOM // 2, "problem")
     return [f"#### {word}{location} ({len(problems)})", "\n".join(fitting)]
 

@@ -182,6 +182,7 @@ def mask_exception(error: Exception, mask: Mask) -> Exception:
 
 
 def _mask_chain(error: BaseException, mask: Mask, masked_by_id: dict[int, BaseException]) -> BaseException:
+    # Causes and contexts may be in a circle.
     if id(error) in masked_by_id:
         return masked_by_id[id(error)]
     _mask_attributes(error, mask)
@@ -226,6 +227,7 @@ def mask_value(value: Any, mask: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, bytes):
+        # Bytes that are not UTF-8 must come out as they went in.
         return mask(value.decode(errors="surrogateescape")).encode(errors="surrogateescape")
     if isinstance(value, Mapping):
         return {name: mask_value(member, mask) for name, member in value.items()}

@@ -92,7 +92,8 @@ def _collect(end: RunEnd, last_success: float | None) -> Iterator[Collector]:
 
 
 def _list_labels(end: RunEnd) -> dict[str, str]:
-    """List what every sample has. They are known from the settings alone, so that a refused run has the same."""
+    """List what every sample has."""
+    # The labels are known from the settings alone, so that a refused run has the same.
     labels = {"command": end.command, "agent": end.agent, "source": end.source, "status": end.status}
     return {name: _clean(value) for name, value in labels.items() if value}
 

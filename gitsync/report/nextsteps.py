@@ -43,7 +43,8 @@ def _is_paused(result: Result) -> bool:
 
 
 def _is_unread(result: Result) -> bool:
-    """Return whether a read failed. Resources that were not reached or had an internal error do not count."""
+    """Return whether a read failed."""
+    # Resources that were not reached or had an internal error do not count.
     return result.verdict is Verdict.UNKNOWN and result.condition.reason == "Failed" and not result.ending.fault
 
 
@@ -85,9 +86,8 @@ _OWN_WRITES = frozenset({"StatusNotWritten", "HeartbeatNotMoved", "MetricsNotWri
 
 
 def _has_delete(report: Report, action: Action) -> bool:
-    """Return whether the plan of a run deletes a removed resource, or leaves it, as one without --prune does. A
-    replacement deletes, too.
-    """
+    """Return whether the plan of a run deletes a removed resource, or leaves it, as one without --prune does."""
+    # A replacement deletes, too.
     replaces = action is Action.DELETE and any(r.action is Action.REPLACE for r in report.results)
     return replaces or any(r.verdict is Verdict.DELETE and r.action is action and r.is_fine for r in report.results)
 
@@ -97,7 +97,8 @@ def _list_error_codes(report: Report) -> frozenset[str]:
 
 
 def _has_bad_manifests(report: Report) -> bool:
-    """Return whether a manifest is wrong. An error without a file, such as a record that is not trusted, has a hint."""
+    """Return whether a manifest is wrong."""
+    # An error without a file, such as a record that is not trusted, has a hint of its own.
     errors = {problem.code for problem in report.problems if problem.is_error and problem.path} - REFUSALS
     return bool(errors - _CREDENTIALS - _FOUND_ELSEWHERE - _EXPORTS - _OWN_WRITES) or (
         not errors and _has_verdict(Verdict.INVALID)(report)
@@ -204,14 +205,14 @@ _NOTES = (
 
 
 def _has_open_outside_change(report: Report) -> bool:
-    """Return whether somebody can decide on a change outside of git. A write of its resource has done so."""
+    """Return whether somebody can decide on a change outside of git."""
+    # A write of the resource has decided already.
     return any(r.comparison.outside and (report.command == "plan" or r.action is Action.NONE) for r in report.results)
 
 
 def list_next_steps(report: Report) -> list[str]:
-    """List the first advice that applies, in the order of the tables. Problems alone, as of `validate`, have their own
-    hints.
-    """
+    """List the first advice that applies, in the order of the tables."""
+    # Problems alone have their own hints.
     if report.command == "validate":
         return []
     fixes, notes = ([step.advice for step in steps if step.applies(report)] for steps in (_FIXES, _NOTES))

@@ -39,7 +39,8 @@ def order_results(results: Iterable[Result]) -> list[Result]:
 
 
 def _walk(root: Result, owned: Mapping[Key | None, Sequence[Result]]) -> Iterator[Result]:
-    """Yield a result and everything below it. There may be many levels, so it does not recur."""
+    """Yield a result and everything below it."""
+    # There may be many levels, so this does not recur.
     ahead = [root]
     while ahead:
         result = ahead.pop()
@@ -217,10 +218,9 @@ def count_waiting(results: Iterable[Result]) -> Mapping[Key, int]:
 
 
 def describe_causes(results: Sequence[Result]) -> Mapping[Key, str]:
-    """Describe for each resource that waits for another what it waits for: `blocked by Kind/name`. One that waits for a
-    resource outside of the run is not among them: no other row has the reason.
-    """
+    """Describe for each resource that waits for another what it waits for: `blocked by Kind/name`."""
     names = shorten_names(result.key for result in results)
+    # One that waits for a resource outside of the run keeps its message: no other row has the reason.
     return {key: f"blocked by {names[cause]}" for key, cause in collect_causes(results).items() if cause in names}
 
 

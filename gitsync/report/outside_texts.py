@@ -97,12 +97,11 @@ def format_resets(result: Result, *, writes: bool, everything: bool = False) -> 
 
 
 def _name_reset(result: Result, value: ResetValue) -> str:
-    """Name a value by its field, with the number of its entries, or the value itself if it is short. Of a tag, the name
-    is enough.
-    """
+    """Name a value by its field, with the number of its entries, or the value itself if it is short."""
     name = _shorten_field(result, value.path)
     if value.entries:
         return f"{value.entries} {name}"
+    # Of a tag, the name is enough.
     shown = "" if parse_pointer(value.path)[:1] == ("tags",) else _format_short(value.live)
     return f"{name} {shown}" if shown else name
 

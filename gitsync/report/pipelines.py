@@ -40,9 +40,8 @@ def annotate_github(report: Report) -> list[str]:
 
 
 def annotate_azure_pipelines(report: Report) -> list[str]:
-    """Logging commands: `##vso[task.logissue type=…;sourcepath=…;linenumber=…;code=…]MESSAGE`. There is no type for
-    notes, so planned changes are only in the report.
-    """
+    """Logging commands: `##vso[task.logissue type=…;sourcepath=…;linenumber=…;code=…]MESSAGE`."""
+    # There is no type for notes, so planned changes are only in the report.
     return [_format_azure(finding) for finding in _select_heaviest(report, _AZURE)]
 
 
@@ -125,8 +124,9 @@ def format_github_outputs(report: Report) -> str:
 
 def format_dotenv(report: Report) -> str:
     """Format the outputs as variables, `GITSYNC_OUTPUT_DELETES=3`: later jobs of GitLab read them from a report of the
-    job (`artifacts:reports:dotenv`). GitLab refuses a variable without a value, so such a one is left out.
+    job (`artifacts:reports:dotenv`).
     """
+    # GitLab refuses a variable without a value, so such a one is left out.
     return "".join(f"GITSYNC_OUTPUT_{name.upper()}={value}\n" for name, value in list_outputs(report).items() if value)
 
 

@@ -143,9 +143,10 @@ class Tally:
         return True
 
     def _format_failure(self, result: Result) -> str:
-        """Format a failure in one line: the resource, the reason and the cause. The report has all of a long one."""
+        """Format a failure in one line: the resource, the reason and the cause."""
         reason, message = self._mask(result.condition.reason), " ".join(self._mask(result.message).split())
         cause = message if message.startswith(reason) else f"{reason}: {message}"
+        # The report has all of a long cause.
         cause = cause if len(cause) <= _LONGEST_CAUSE else f"{cause[:_LONGEST_CAUSE]}…"
         location = f" ({result.manifest.source})" if result.manifest.source else ""
         return f"failed: {_format_name(result.key)}: {escape_controls(f'{cause}{location}')}"
@@ -153,6 +154,7 @@ class Tally:
     def list_under_way(self) -> tuple[list[UnderWay], int]:
         """List the resources in progress, the longest first, and return the number of those left out."""
         now = self._monotonic()
+        # A copy, since the walk may change it in another thread.
         entries = sorted(self._under_way.copy().items(), key=lambda entry: (entry[1][1], entry[0]))
         rows = [
             UnderWay(

@@ -105,11 +105,12 @@ def _list_condition_cells(condition: Condition | None) -> tuple[str, str, str, s
 
 def describe_last_run(run: LastRun, agents: Collection[str], now: datetime) -> list[str]:
     """Describe the last run that recorded something: what it was, when, and what came of it; a second line names what
-    it did not reach. A run that finds a manifest in another file is recorded, too. `agents` are all that have records.
+    it did not reach. `agents` are all that have records.
     """
     counts = [f"{count} {outcome}" for outcome, count in run.outcomes.items() if count and outcome != "unchanged"]
     reached = f"{len(run.not_reached)} not reached" if run.not_reached else ""
     outcome = ", ".join(filter(None, (*counts, reached))) or "nothing changed"
+    # A run that finds a manifest in another file is recorded, too.
     name = "Last run that changed something" if run.has_changed else "Last run on record"
     by = f" by {run.agent}" if run.agent and len(agents) > 1 else ""
     lines = [
@@ -195,15 +196,14 @@ def _compute_age(heartbeat: Heartbeat, now: datetime) -> int:
 
 
 def _format_signed_age(seconds: int) -> str:
-    """Format an age like kubectl: the two largest units. A time to come is shown as one, since a clock is wrong
-    then.
-    """
+    """Format an age like kubectl: the two largest units."""
     left, words = abs(seconds), list[str]()
     for size, unit in _UNITS:
         number, left = divmod(left, size)
         if number or words:
             words.append(f"{number}{unit}")
     shown = "".join(words[:2]) or "0s"
+    # A time to come is shown as one, since a clock is wrong then.
     return f"{shown} ahead of this clock" if seconds < 0 else f"{shown} ago"
 
 
@@ -295,4 +295,5 @@ def format_age(since: str, now: datetime) -> str:
         seconds = int((now - datetime.fromisoformat(since)) / timedelta(seconds=1))
     except (TypeError, ValueError):
         return "<unknown>"
+    # The clock that wrote the time may be ahead of this one.
     return format_duration(max(seconds, 0))

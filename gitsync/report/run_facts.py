@@ -40,9 +40,8 @@ class Fact(NamedTuple):
 
 
 def list_target(target: RunTarget) -> list[Fact]:
-    """List what is known, without empty values. An empty target, as of a report that was made without one, gives
-    nothing.
-    """
+    """List what is known, without empty values."""
+    # A report that was made without a target has an empty one.
     if target == RunTarget():
         return []
     source = f"{target.repository} at {shorten_revision(target.revision)}" + (f" ({target.ref})" if target.ref else "")
@@ -219,6 +218,7 @@ def estimate_sync(report: Report) -> RequestCounts | None:
     replaced = [result.change.replacement for result in report.results if result.action is Action.REPLACE]
     again = len(replaced) + sum(len(replacement.below) for replacement in replaced if replacement)
     sent, unrepeated = report.requests, report.plan.unrepeated
+    # A replacement is a delete and a write, with one more read after each.
     return RequestCounts(
         reads=sent.reads - unrepeated.reads + writes + 2 * again,
         writes=writes + again,

@@ -160,14 +160,13 @@ def build_log(report: Report) -> dict[str, Any]:
 
 
 def _build_invocation(report: Report, unplaced: Sequence[ReportFinding]) -> dict[str, Any]:
-    """Build the end of the run. Findings without a file are notifications here: hosts reject results without a
-    location.
-    """
+    """Build the end of the run."""
     return {
         "executionSuccessful": report.exit_code != ExitCode.FAULT and not report.interrupted,
         "exitCode": report.exit_code,
         "startTimeUtc": report.started,
         "endTimeUtc": report.finished,
+        # Hosts reject results without a location, so the findings without a file are here.
         "toolExecutionNotifications": [
             {"level": finding.weight.value, "message": _build_message(finding)} for finding in unplaced
         ],
@@ -175,7 +174,8 @@ def _build_invocation(report: Report, unplaced: Sequence[ReportFinding]) -> dict
 
 
 def _build_message(finding: ReportFinding) -> dict[str, str]:
-    """Build a message in plain text. Links in foreign text are broken up (SARIF §3.11.6)."""
+    """Build a message in plain text."""
+    # Links in foreign text are broken up (SARIF §3.11.6).
     return {"text": "\n".join(map(escape_controls, finding.text.splitlines())).replace("](", "] (")}
 
 
@@ -215,12 +215,11 @@ def _explain_code(rule: str, meaning: CodeMeaning | None) -> tuple[str, str]:
 
 
 def _build_results(findings: Sequence[ReportFinding], rules: Sequence[str]) -> list[dict[str, Any]]:
-    """Build the results. Findings with the same identity are numbered in their order, as GitHub does with equal
-    lines.
-    """
+    """Build the results."""
     times: Counter[str] = Counter()
     results = []
     for finding in findings:
+        # Findings with the same identity are numbered in their order, as GitHub does with equal lines.
         times[finding.identity] += 1
         digest = hashlib.sha256(finding.identity.encode("utf-8", "replace")).hexdigest()[:32]
         fingerprint = f"{digest}:{times[finding.identity]}"
@@ -241,6 +240,7 @@ def _build_location(finding: ReportFinding) -> dict[str, Any]:
     physical_location: dict[str, Any] = {
         "artifactLocation": {"uri": quote(finding.path, errors="replace"), "uriBaseId": _ROOT}
     }
+    # SARIF counts lines from 1, and a finding may have none.
     return {"physicalLocation": physical_location | {"region": {"startLine": max(finding.line, 1)}}}
 
 

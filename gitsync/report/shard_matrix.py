@@ -73,9 +73,8 @@ def build_document(shards: Sequence[Shard], costs: Sequence[ShardCost]) -> dict[
 def format_matrix(form: str, workers: int) -> str:
     """Format the matrix of a pipeline, one job for each worker: JSON for an expression of GitHub Actions or of Azure
     Pipelines, YAML for a child pipeline of GitLab, whose template has the rest of the job `gitsync-worker`.
-
-    An empty shard has a job too: the number of jobs is that of the pin, and its job ends at once.
     """
+    # An empty shard has a job too: the number of jobs is that of the pin, and its job ends at once.
     words = [f"{number}/{workers}" for number in range(1, workers + 1)]
     if form == "github":
         return json.dumps({"shard": words})

@@ -14,12 +14,11 @@ from gitsync.model.result import Result
 
 
 def join_reports(reports: Sequence[Report]) -> Report:
-    """Join the reports of shards, at least one. Each resource is in one of them; a worker that was started again
-    reports its shard once more, and its last report counts. Each of them has read the whole source, so problems of it
-    are in all of them, and shown once.
-    """
+    """Join the reports of shards, at least one."""
     first = reports[0]
+    # A worker that was started again reports its shard once more, and its last report counts.
     results = {result.key: result for report in reports for result in report.results}
+    # Each worker has read the whole source, so its problems are in all reports.
     problems = dict.fromkeys(problem for report in reports for problem in report.problems)
     return replace(
         first,

@@ -45,8 +45,7 @@ def render(
     """Render the summary as Markdown, in the order of every report: the headline, what failed and what to do, what
     waits, then the rest, each namespace by namespace; the target is last.
 
-    `target` is that of the run which wrote it. Who signed in is left out: a pipeline and a person take turns. The
-    releases of the catalog are left out too: the newest report has them.
+    `target` is that of the run which wrote it.
     """
     ordered = sorted(records, key=lambda record: make_reading_order(record.key))
     states: Mapping[str, list[Record]] = defaultdict(list)
@@ -54,6 +53,8 @@ def render(
         states[_choose_state(record)].append(record)
     failed, waiting, ready = (states[title] for title in (_FAILED, _WAITING, _READY))
     errors, warnings = ([problem for problem in problems if problem.is_error is is_error] for is_error in (True, False))
+    # A pipeline and a person take turns, so who signed in is left out. The newest report has the releases of the
+    # catalog.
     facts = list_target(replace(target or RunTarget(), identity="", catalog=""))
     claims = Counter(record.claim.value for record in ordered)  # they decide whether a later prune may delete
     names = shorten_names(record.key for record in ordered)

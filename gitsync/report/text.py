@@ -341,6 +341,7 @@ class _Listing:
             lines = [line]
             if self._width and len(line) > self._width:
                 lines = [f"{start}{name}", *indent(last, self._width, by=6)]
+            # A word is coloured only between the gaps of a column, and the first column has none before it.
             heads.append([self._paint.colour_words(f"{_GAP}{line}")[len(_GAP) :] for line in lines])
         return heads
 
@@ -433,8 +434,9 @@ class _Listing:
             yield from indent(f"What to do: {escape_controls(remedy)}", self._width, by=4)
 
     def _format_failed_requests(self, result: Result) -> Iterator[str]:
-        """Format the failed tries. The message already states that a stop of the run ended one."""
+        """Format the failed tries."""
         for attempt in result.attempts:
+            # The message already states that a stop of the run ended one.
             if attempt.code != WaitReason.INTERRUPTED or self._verbose:
                 yield from indent(escape_controls(format_failed_request(attempt, result)), self._width, by=4)
 

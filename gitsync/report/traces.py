@@ -43,6 +43,7 @@ def is_traced(environment: Mapping[str, str]) -> bool:
         return False
     if (environment.get("OTEL_TRACES_EXPORTER") or "otlp") != "otlp" or not _find_first(environment, ENDPOINTS):
         return False
+    # `find_spec` of a submodule raises an error without its parent, so that is looked for first.
     return find_spec("opentelemetry") is not None and find_spec("opentelemetry.sdk") is not None
 
 

@@ -165,7 +165,8 @@ def count_resets(report: Report) -> int:
 
 
 def count_reset(values: Iterable[ResetValue]) -> int:
-    """Count values that a write may reset. One without a path stands for others."""
+    """Count values that a write may reset."""
+    # A value without a path stands for others.
     return sum(1 if value.path else value.entries for value in values)
 
 
@@ -176,9 +177,8 @@ def _format_reset_count(report: Report) -> str:
 
 
 def may_reset(result: Result, *, writes: bool) -> bool:
-    """Return whether the write of a resource may reset something. A plan has none for a held resource, and a sync
-    (`writes`) resets only what it has written.
-    """
+    """Return whether the write of a resource may reset something."""
+    # A plan has no values for a held resource, and a sync (`writes`) resets only what it has written.
     is_written = not writes or result.is_fine or result.ending.written is not Written.NOTHING
     return bool(result.change.resets) and result.action is not Action.NONE and is_written
 
@@ -236,7 +236,8 @@ def _list_verdicts(results: Iterable[Result]) -> list[str]:
 
 
 def _name_verdict(result: Result) -> str:
-    """Name a verdict in a count. What was removed from git and stays in Azure is not a delete."""
+    """Name a verdict in a count."""
+    # What was removed from git and stays in Azure is not a delete.
     stays = result.verdict in {Verdict.DELETE, Verdict.DETACH} and result.action is Action.NONE
     return "removed from git" if stays else result.verdict.value
 

@@ -64,7 +64,8 @@ form), `::…` at its beginning (GitHub).
 
 
 def neutralize(text: str) -> str:
-    """Disarm commands to the CI system in output that contains untrusted text. In JSON it stays the same value."""
+    """Disarm commands to the CI system in output that contains untrusted text."""
+    # In JSON the escaped text is the same value.
     return _COMMAND.sub(lambda found: f"{found[1]}\\u005b" if found[1] else f"{found[2]}\\u003a", text)
 
 
@@ -77,13 +78,14 @@ def set_up(
     stream: Callable[[], TextIO] = lambda: sys.stderr,
 ) -> None:
     """Send all logs to a stream, replacing any earlier set-up. `form` is "text" or "json"; `mask` removes secrets from
-    a text. `stream` is called for each line, since a live view replaces stderr while it is shown.
+    a text.
     """
     render = _as_json if form == "json" else _as_coloured_text if colour else _as_text
 
     def write(message: Message) -> None:
         line = neutralize(mask(render(_entry(message.record, mask))))
         try:
+            # The stream is looked up for each line, since a live view replaces stderr while it is shown.
             stream().write(line + "\n")
             stream().flush()
         except (OSError, ValueError):
@@ -137,6 +139,7 @@ def _as_json(entry: _Entry) -> str:
         "message": entry.message,
     }
     trace = {"trace": entry.trace} if entry.trace else {}
+    # A field must not replace the time, the level or the message.
     return json.dumps(line | {name: value for name, value in entry.fields.items() if name not in line} | trace)
 
 
@@ -177,6 +180,7 @@ def _read_message(record: logging.LogRecord) -> str:
 def _intercept(level: int) -> None:
     """Take over the standard library's logging from a level on, Python's own warnings included."""
     root = logging.getLogger()
+    # With the handler of an earlier set-up, each line would be written twice.
     for handler in [h for h in root.handlers if isinstance(h, _Interceptor)]:
         root.removeHandler(handler)
     root.addHandler(_Interceptor(level=level))

@@ -119,6 +119,7 @@ class Redactions:
         for at in [at for at in range(len(text) - SHORTEST + 1) if text[at : at + SHORTEST] in beginnings]:
             if end := self._end(text, at):
                 spans.append((at, end))
+            # What is inside of a masked span needs no search for pieces.
             elif at + SHORTEST > covered:
                 spans += self._list_pieces(text, at)
             covered = max(covered, *(end for _, end in spans[-1:]), 0)
@@ -134,6 +135,7 @@ class Redactions:
 
     def _list_pieces(self, text: str, at: int) -> Iterator[tuple[int, int]]:
         """Yield start and end of the pieces of values that have these six characters."""
+        # A copy, since another thread may add values.
         for text_of_secret, offset in tuple(self._pieces.get(text[at : at + SHORTEST], ())):
             before, after = text_of_secret[:offset], text_of_secret[offset:]
             left = _count_alike(text[max(at - offset, 0) : at][::-1], before[::-1])
@@ -158,12 +160,12 @@ class Redactions:
         return stands_alone and cuts_word
 
     def _end(self, text: str, at: int) -> int | None:
-        """Return the end of the longest value that begins here. Lists are copied first, since another thread may add
-        values.
-        """
+        """Return the end of the longest value that begins here."""
         begun_alike = self._spellings.get(text[at : at + SHORTEST], {})
         lengths = sorted(begun_alike, reverse=True)
+        # A text may have been shortened in the middle of a value: its beginning is masked as well.
         cut = text.find(CUT, at)
+        # Lists are copied, since another thread may add values.
         longer = (spelling for length in lengths if length > cut - at for spelling in tuple(begun_alike[length]))
         if cut > 0 and any(spelling.startswith(text[at:cut]) for spelling in longer):
             return cut
@@ -274,10 +276,7 @@ _USER: Final = re.compile(r"https?://([^/?#@\s]+)@")
 
 
 def tell_settings(redactions: Redactions, config: Config, environment: Mapping[str, str]) -> None:
-    """Register what is secret from the start: settings, tokens of the machine, and passwords in URLs.
-
-    A user without a password counts as one: git hosts accept a token there.
-    """
+    """Register what is secret from the start: settings, tokens of the machine, and passwords in URLs."""
     values = [getattr(config, field.name) for field in fields(config)]
     texts = [value for value in values if isinstance(value, str)]
     texts += [value for name, value in environment.items() if name.upper().endswith("_PROXY")]
@@ -286,6 +285,7 @@ def tell_settings(redactions: Redactions, config: Config, environment: Mapping[s
     found += [unquote(pair.partition("=")[2].strip()) for text in headers for pair in text.split(",")]
     for user in (user for text in texts for user in _USER.findall(text)):
         _, _, password = user.partition(":")
+        # A user without a password counts as one: git hosts accept a token there.
         found += [password or user, unquote(password or user)]
     for secret in [*(value for value in values if isinstance(value, Secret)), *map(Secret, found)]:
         redactions.add(secret)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 
 from gitsync.emulator.faults import Move
+from gitsync.emulator.state.store import MemoryStore
 from tests.support.command_line import Azure, Ended, azure, run_here
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.json_schemas import list_faults
@@ -60,15 +63,23 @@ class Estate:
         return self
 
 
-@pytest.fixture
-def estate(tmp_path: Path) -> Iterator[Estate]:
-    folder = tmp_path / "estate"
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, MemoryStore]:
+    """The folder and the Azure of an estate after a sync, to copy."""
+    folder, store = tmp_path_factory.mktemp("synced") / "estate", MemoryStore()
     folder.mkdir()
     init_repository(folder)
-    with azure() as served:
-        made = Estate(folder, served).make_says(ESTATE)
-        assert made.run("sync").code == 0
-        yield made
+    with azure(store) as served:
+        assert Estate(folder, served).make_says(ESTATE).run("sync").code == 0
+    return folder.parent, store
+
+
+@pytest.fixture
+def estate(tmp_path: Path, synced: tuple[Path, MemoryStore]) -> Iterator[Estate]:
+    folder, store = synced
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    with azure(copy.deepcopy(store)) as served:
+        yield Estate(tmp_path / "estate", served)
 
 
 def test_drift_becomes_an_edit_and_the_next_plan_is_silent(estate: Estate) -> None:

@@ -51,17 +51,18 @@ def night(tmp_path_factory):
         "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
         "GITSYNC_EMULATOR": str(folder / "azure.db"),
         "GITSYNC_EMULATOR_SCRIPT": str(folder / "script.yaml"),
+        "GITSYNC_STATUS_BRANCH": "gitsync/status",
     }
     for script in (AT_ONCE, NIGHT):
         (folder / "script.yaml").write_text(script)
-        done = run_here("sync", source.as_uri(), "--yes", folder=folder, **variables)
+        done = run_here("sync", str(source), "--yes", folder=folder, **variables)
         assert done.code == 0, done.err
     return folder, source, variables
 
 
 def audit(night, *arguments, **more):
     folder, source, variables = night
-    return run_here("audit", source.as_uri(), *arguments, folder=folder, **variables, **more)
+    return run_here("audit", str(source), *arguments, folder=folder, **variables, **more)
 
 
 def test_each_of_a_night_is_attributed_also_what_was_undone(night):
@@ -162,7 +163,7 @@ def test_a_log_without_a_right_is_not_a_quiet_night(night, tmp_path):
     refused = "rules:\n- match: {path: '*/eventtypes/management/values'}\n  answer: {code: AuthorizationFailed}\n"
     (tmp_path / "script.yaml").write_text(AT_ONCE + refused)
     more = variables | {"GITSYNC_EMULATOR_SCRIPT": str(tmp_path / "script.yaml")}
-    done = run_here("audit", source.as_uri(), folder=folder, **more)
+    done = run_here("audit", str(source), folder=folder, **more)
     assert done.code == 1
     assert "Not read in full: Subscription" in done.out
 

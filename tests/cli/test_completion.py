@@ -1,5 +1,6 @@
 """Completion: what each word of a command line may become, and the same in the real shells."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from gitsync.cli.shell.candidates import FILES, FOLDERS, list_candidates
 from gitsync.cli.shell.command_line import split_line
 from gitsync.desired.catalog.catalog import open_catalog
 from tests.support import shells
-from tests.support.command_line import gitsync, variables
+from tests.support.command_line import run_here, variables
 from tests.support.git_repositories import init_repository
 
 MANIFESTS = """apiVersion: resources.azure.com/v1api20200601
@@ -267,13 +268,13 @@ def test_a_call_without_a_line_is_answered_with_nothing_wrong(arguments, capsys)
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_of_a_shell_is_printed(shell, tmp_path):
-    ended = gitsync("completion", shell, folder=tmp_path)
+    ended = run_here("completion", shell, folder=tmp_path)
     assert (ended.code, ended.err) == (0, "")
     assert "command gitsync __complete" in ended.out
 
 
 def test_another_shell_is_refused(tmp_path):
-    ended = gitsync("completion", "csh", folder=tmp_path)
+    ended = run_here("completion", "csh", folder=tmp_path)
     assert ended.code == 2
     assert "'csh'" in ended.err
 
@@ -311,19 +312,31 @@ def test_a_real_shell_completes(shell, repository):
 FRAME = {"aiohttp", "asyncio", "azure", "cryptography", "git", "jinja2", "loguru", "rich", "yaml"}
 
 
-@pytest.mark.parametrize(
-    "words", ["plan --output ''", "explain Re", "explain Microsoft.Logic/w", "plan --only v", "describe v"]
+WORDS = (
+    ["plan", "--output", ""],
+    ["explain", "Re"],
+    ["explain", "Microsoft.Logic/w"],
+    ["plan", "--only", "v"],
+    ["describe", "v"],
 )
-def test_completion_imports_no_more_than_it_needs(words, repository):
-    """So that it is fast: what it imports takes most of its time."""
-    code = (
-        "import shlex, sys; from gitsync.cli.main import run; run(['__complete', 'zsh', *shlex.split(sys.argv[1])]);"
-        "print(sorted(name for name in sys.modules), file=sys.stderr)"
-    )
-    command = [sys.executable, "-c", code, words]
+COMPLETE_EACH = """
+import io, json, sys
+from contextlib import redirect_stdout
+from gitsync.cli.main import run
+for words in json.loads(sys.argv[1]):
+    with redirect_stdout(io.StringIO()) as offered:
+        run(["__complete", "zsh", *words])
+    print(json.dumps([words, bool(offered.getvalue()), [*sys.modules]]))
+"""
+
+
+def test_completion_imports_no_more_than_it_needs(repository):
+    """So that it is fast: what it imports takes most of its time. One interpreter completes one after the other."""
+    command = [sys.executable, "-c", COMPLETE_EACH, json.dumps(WORDS)]
     ended = subprocess.run(command, cwd=repository, env=variables(), capture_output=True, text=True, check=True)
-    assert ended.stdout
-    assert {name for name in FRAME if f"'{name}'" in ended.stderr} == set()
+    found = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [(words, offers) for words, offers, _ in found] == [(words, True) for words in WORDS]
+    assert [(words, heavy) for words, _, modules in found if (heavy := FRAME.intersection(modules))] == []
 
 
 def test_a_resource_of_a_hostile_name_is_not_offered(inside):

@@ -12,10 +12,10 @@ from gitsync.desired.formats.repository_name import normalize_repository
 from gitsync.repository.git.state.seal import name_source
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.former_seals import make_former_seal
-from tests.support.git_repositories import init_bare
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository
 
 KEY = "0123456789abcdef0123456789abcdef"
-SHARED = "default/resources.azure.com/ResourceGroup/shared.json"
+RECORDS = "default/resources.azure.com/ResourceGroup"
 
 
 def git(folder, *arguments):
@@ -37,19 +37,20 @@ class Estate:
         self.status_folder = folder / f"{name}-status"
         if not is_new:
             return
+        self.folder.mkdir()
+        init_repository(self.folder)
         if has_remote:
             init_bare(self.remote)
-            git(folder, "clone", "-q", str(self.remote), str(self.folder))
-        else:
-            git(folder, "init", "-q", str(self.folder))
-            (self.folder / ".gitignore").write_text(".gitsync/\n")
+            add_remote(self.folder, self.remote)
 
     def commit(self, **groups):
         for file in self.folder.glob("*.yaml"):
             file.unlink()
         for name in groups:
             (self.folder / f"{name}.yaml").write_text(group(name))
-        push(self.folder)
+        commit_all(self.folder)
+        if self.remote.exists():
+            git(self.folder, "push", "-q", "origin", "HEAD")
 
     def run(self, command, *arguments):
         more = {"GITSYNC_DIGEST_KEY": KEY, "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION}
@@ -62,114 +63,109 @@ class Estate:
         return self.status_folder
 
 
-def push(folder):
+def push_status(folder):
     git(folder, "add", "-A")
     git(folder, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "Change")
-    if subprocess.run(["git", "remote"], cwd=folder, check=True, capture_output=True).stdout:
-        git(folder, "push", "-q", "origin", "HEAD")
+    git(folder, "push", "-q", "origin", "HEAD")
 
 
-@pytest.fixture
-def estates(tmp_path):
-    """Two repositories after a sync: one declares a group that the other does not know."""
-    victim, other = Estate(tmp_path, "victim"), Estate(tmp_path, "other")
-    victim.commit(shared=True)
-    other.commit(own=True)
-    assert (victim.run("sync").code, other.run("sync").code) == (0, 0)
-    return victim, other
-
-
-def copy_record(victim, other, *, former=False):
-    """Push the record of the victim's group to the other branch, with its entry in the index."""
-    source, target = victim.open_status(), other.open_status()
-    record = json.loads((source / SHARED).read_text())
-    if former:
-        record["gitsync"]["seal"] = make_former_seal(KEY, record)
-    (target / SHARED).write_text(json.dumps(record) + "\n")
+def move_records(source, target, former_location):
+    """Put the records of the victim's groups into the other status, with their entries in the index: one as it is, and
+    one as it was signed before statuses had what seals name now.
+    """
+    records = {name: json.loads((source / RECORDS / f"{name}.json").read_text()) for name in ("former", "shared")}
+    records["former"]["gitsync"]["seal"] = make_former_seal(KEY, records["former"], former_location)
+    for name, record in records.items():
+        (target / RECORDS / f"{name}.json").write_text(json.dumps(record) + "\n")
     index, theirs = (json.loads((folder / "inventory.json").read_text()) for folder in (target, source))
     index["resources"] += theirs["resources"]
     (target / "inventory.json").write_text(json.dumps(index) + "\n")
-    push(target)
 
 
-@pytest.mark.parametrize(
-    ("former", "says"),
-    [
-        (False, "was signed for another repository or status branch"),
-        (True, "without the name of the repository"),
-    ],
-)
-def test_a_copied_record_deletes_nothing(estates, former, says):
-    victim, other = estates
-    copy_record(victim, other, former=former)
-    planned, synced = other.run("plan", "--prune"), other.run("sync", "--prune", "--max-deletes", "9")
-    for ended in (planned, synced):
-        assert ended.code == 1, ended.out
-        assert "RecordNotTrusted" in ended.out
-        assert says in " ".join(ended.out.split())
-    assert "nothing changed" in synced.out.splitlines()[0]
+def list_untrusted(ended):
+    """What is reported of each record that is not trusted, by the name of its resource."""
+    messages = [one["message"] for one in json.loads(ended.out)["problems"] if one["code"] == "RecordNotTrusted"]
+    return {subject.rpartition("/")[2]: text for subject, _, text in (message.partition(": ") for message in messages)}
+
+
+PRUNE = ("--prune", "--max-deletes", "9", "--output", "json")
+
+
+def test_copied_records_delete_nothing_and_are_signed_by_name_only(tmp_path):
+    victim, other = Estate(tmp_path, "victim"), Estate(tmp_path, "other")
+    victim.commit(shared=True, former=True)
+    other.commit(own=True)
+    assert (victim.run("sync").code, other.run("sync").code) == (0, 0)
+    target = other.open_status()
+    move_records(victim.open_status(), target, "")
+    push_status(target)
+    for command in ("plan", "sync"):
+        ended = other.run(command, *PRUNE)
+        untrusted = list_untrusted(ended)
+        assert (ended.code, sorted(untrusted)) == (1, ["former", "shared"])
+        assert "was signed for another repository or status branch" in untrusted["shared"]
+        assert "without the name of the repository" in untrusted["former"]
+    assert "nothing changed" in json.loads(ended.out)["headline"]
     found = victim.run("plan", "--detailed-exitcode")
-    assert (found.code, "1 resource, 1 in-sync" in found.out) == (0, True), found.out
+    assert (found.code, "2 resources, 2 in-sync" in found.out) == (0, True), found.out
 
-
-def test_a_copied_record_is_signed_by_name_only(estates):
-    victim, other = estates
-    copy_record(victim, other)
     assert "other-repository" in other.run("status").out
+    assert "Signed 1 record." in other.run("status", "--sign", "ResourceGroup/former").out
     assert "must be named" in other.run("status", "--sign").out
     assert "Signed 1 record." in other.run("status", "--sign", "ResourceGroup/shared").out
 
 
-def test_a_repository_that_was_renamed_is_signed_as_a_whole(estates):
-    victim, _ = estates
-    victim.remote.rename(victim.remote.with_name("renamed.git"))
-    git(victim.folder, "remote", "set-url", "origin", str(victim.remote.with_name("renamed.git")))
-    found = victim.run("sync")
+def test_a_repository_that_was_renamed_is_signed_as_a_whole(tmp_path):
+    estate = Estate(tmp_path, "estate")
+    estate.commit(shared=True)
+    assert estate.run("sync").code == 0
+    estate.remote.rename(tmp_path / "renamed.git")
+    git(estate.folder, "remote", "set-url", "origin", str(tmp_path / "renamed.git"))
+    found = estate.run("sync")
     assert (found.code, "If this repository or its branch was renamed" in " ".join(found.out.split())) == (1, True)
-    assert "Signed 1 record." in victim.run("status", "--sign").out
-    assert victim.run("sync").code == 0
+    assert "Signed 1 record." in estate.run("status", "--sign").out
+    assert estate.run("sync").code == 0
 
 
 # ---- repositories without a remote, whose statuses have the same name ----
 
 
-FOLDER, BRANCH = ("--status-dir", ".gitsync"), ("--status-branch", "gitsync/status")
+FOLDER, BRANCH = "#", "#gitsync/status"
+"""Where a status is, as the seals of before named it: in a folder, or on a branch of its own."""
 
 
 class Local(Estate):
-    """A repository without a remote, whose status is in a folder, or on a branch of its own."""
+    """A repository without a remote."""
 
     def __init__(self, folder, name, location, *, is_new=True):
         super().__init__(folder, name, has_remote=False, is_new=is_new)
         self.location = location
 
     def run(self, command, *arguments):
-        return super().run(command, *self.location, *arguments)
+        flags = {FOLDER: ("--status-dir", str(self.status_folder)), BRANCH: ("--status-branch", "gitsync/status")}
+        return super().run(command, *flags[self.location], *arguments)
 
     def open_status(self):
-        if self.location is FOLDER:
-            return self.folder / ".gitsync"
-        if not self.status_folder.exists():
-            git(self.folder, "clone", "-q", "-b", "gitsync/status", ".", str(self.status_folder))
-        git(self.status_folder, "pull", "-q")
+        if self.location == BRANCH:
+            if not self.status_folder.exists():
+                git(self.folder, "clone", "-q", "-b", "gitsync/status", ".", str(self.status_folder))
+            git(self.status_folder, "pull", "-q")
         return self.status_folder
 
     def push_status(self):
-        if self.location is BRANCH:
-            git(self.status_folder, "add", "-A")
-            git(self.status_folder, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "Change")
-            git(self.status_folder, "push", "-q", "origin", "HEAD:gitsync/status")
+        if self.location == BRANCH:
+            push_status(self.status_folder)
 
 
 @pytest.fixture(scope="module", params=[FOLDER, BRANCH], ids=["folder", "branch"])
 def two_locals(request, tmp_path_factory):
-    """The location of their statuses, and the folder of two repositories after a sync, to copy: one declares a group
+    """The location of their statuses, and the folder of two repositories after a sync, to copy: one declares groups
     that the other does not know.
     """
     folder = tmp_path_factory.mktemp("locals")
-    for name, declared in (("victim", "shared"), ("other", "own")):
+    for name, declared in (("victim", ("shared", "former")), ("other", ("own",))):
         estate = Local(folder, name, request.param)
-        estate.commit(**{declared: True})
+        estate.commit(**dict.fromkeys(declared, True))
         assert estate.run("sync").code == 0
     return request.param, folder
 
@@ -183,18 +179,6 @@ def sign_as_before(status, location):
     (status / "identity").unlink()
 
 
-def move_record(victim, other, former=""):
-    """Put the record of the victim's group into the other status, with its entry in the index."""
-    source, target = victim.open_status(), other.open_status()
-    record = json.loads((source / SHARED).read_text())
-    if former:
-        record["gitsync"]["seal"] = make_former_seal(KEY, record, former)
-    (target / SHARED).write_text(json.dumps(record) + "\n")
-    index, theirs = (json.loads((folder / "inventory.json").read_text()) for folder in (target, source))
-    index["resources"] += theirs["resources"]
-    (target / "inventory.json").write_text(json.dumps(index) + "\n")
-
-
 def remove_identity(status):
     (status / "identity").unlink()
 
@@ -204,33 +188,33 @@ def change_identity(status):
 
 
 @pytest.mark.parametrize("tamper", [None, remove_identity, change_identity])
-@pytest.mark.parametrize("is_former", [False, True], ids=["new", "former"])
-def test_a_record_does_not_move_between_statuses_of_one_name(tmp_path, two_locals, tamper, is_former):
+def test_a_record_does_not_move_between_statuses_of_one_name(tmp_path, two_locals, tamper):
     location, folder = two_locals
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     victim, other = (Local(tmp_path, name, location, is_new=False) for name in ("victim", "other"))
-    move_record(victim, other, "#gitsync/status" * (location is BRANCH) or "#" if is_former else "")
+    move_records(victim.open_status(), other.open_status(), location)
     if tamper:
         tamper(other.open_status())
     other.push_status()
     for _ in range(2):
         for command in ("plan", "sync"):
-            ended = other.run(command, "--prune", "--max-deletes", "9")
-            assert ended.code == 1, ended.out
-            assert "RecordNotTrusted" in ended.out
-            said = "without the identity of the status" if is_former else "was signed for another status"
-            assert said in " ".join(ended.out.split())
+            ended = other.run(command, *PRUNE)
+            untrusted = list_untrusted(ended)
+            assert (ended.code, {"former", "shared"} <= untrusted.keys()) == (1, True), ended.out
+            assert "was signed for another status" in untrusted["shared"]
+            assert "without the identity of the status" in untrusted["former"]
     found = victim.run("plan", "--detailed-exitcode")
-    assert (found.code, "1 resource, 1 in-sync" in found.out) == (0, True), found.out
+    assert (found.code, "2 resources, 2 in-sync" in found.out) == (0, True), found.out
 
 
-def test_a_moved_record_is_signed_by_name_only(tmp_path):
-    victim, other = Local(tmp_path, "victim", FOLDER), Local(tmp_path, "other", FOLDER)
-    victim.commit(shared=True)
-    other.commit(own=True)
-    assert (victim.run("sync").code, other.run("sync").code) == (0, 0)
-    move_record(victim, other)
+def test_a_moved_record_is_signed_by_name_only(tmp_path, two_locals):
+    location, folder = two_locals
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    victim, other = (Local(tmp_path, name, location, is_new=False) for name in ("victim", "other"))
+    move_records(victim.open_status(), other.open_status(), location)
+    other.push_status()
     assert "other-status" in other.run("status").out
+    assert "Signed 1 record." in other.run("status", "--sign", "ResourceGroup/former").out
     assert "must be named" in other.run("status", "--sign").out
     assert "Signed 1 record." in other.run("status", "--sign", "ResourceGroup/shared").out
     assert "All of these records are signed." in other.run("status", "--sign").out
@@ -265,7 +249,7 @@ def test_a_status_of_a_named_branch_goes_on_without_a_word(tmp_path):
     assert estate.run("sync").code == 0
     status = estate.open_status()
     sign_as_before(status, name_source(normalize_repository(str(estate.remote)), "gitsync/status"))
-    push(status)
+    push_status(status)
     estate.commit(kept=True, shared=True)
     synced = estate.run("sync", "--prune", "--max-deletes", "9")
     assert (synced.code, "SealsRenewed" in synced.out, "Deleted 1" in synced.out) == (0, False, True), synced.out
@@ -283,7 +267,7 @@ def test_a_status_without_a_name_goes_on_with_what_manifests_declare(tmp_path, l
     estate = Local(tmp_path, "estate", location)
     estate.commit(kept=True, gone=True)
     assert estate.run("sync").code == 0
-    sign_as_before(estate.open_status(), "#gitsync/status" * (location is BRANCH) or "#")
+    sign_as_before(estate.open_status(), location)
     estate.push_status()
     synced = estate.run("sync", "--prune")
     assert (synced.code, "SealsRenewed" in synced.out, "identity of the status" in synced.out) == (0, True, True)
@@ -297,7 +281,7 @@ def test_what_no_manifest_declares_waits_for_a_person(tmp_path):
     estate = Local(tmp_path, "estate", FOLDER)
     estate.commit(kept=True, gone=True)
     assert estate.run("sync").code == 0
-    sign_as_before(estate.open_status(), "#")
+    sign_as_before(estate.open_status(), FOLDER)
     estate.commit(kept=True)
     refused = estate.run("sync", "--prune", "--max-deletes", "9")
     assert (refused.code, "without the identity of the status" in " ".join(refused.out.split())) == (1, True), (

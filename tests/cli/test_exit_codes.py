@@ -26,7 +26,7 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.state.store import SqliteStore
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, run_here, start, variables
-from tests.support.git_repositories import init_bare, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 
@@ -53,8 +53,7 @@ class Repository:
             old.unlink()
         for name, text in documents.items():
             (self.folder / f"{name}.yaml").write_text(text)
-        self.git("add", "-A", ":!.gitsync")
-        self.git("commit", "-q", "--allow-empty", "-m", "Change")
+        commit_all(self.folder)
         return self
 
     def run(self, command: str, *arguments: str, **variables: str) -> Ended:
@@ -83,7 +82,7 @@ class Repository:
 
     def pushes_to(self, bare: Path) -> Path:
         init_bare(bare)
-        self.git("remote", "add", "origin", str(bare))
+        add_remote(self.folder, bare)
         self.git("push", "-q", "origin", "main")
         return bare
 
@@ -304,20 +303,32 @@ def test_4_azure_has_drifted(repository):
 
 
 def copied(folder: Path) -> Path:
-    """A gitsync of the test's own, to be damaged; what leads a command to it is PYTHONPATH."""
-    shutil.copytree(Path(package.__file__).parent, folder / "gitsync")
+    """A gitsync of the test's own, of links, to be damaged; what leads a command to it is PYTHONPATH."""
+    shutil.copytree(Path(package.__file__).parent, folder / "gitsync", copy_function=os.symlink)
     return folder / "gitsync"
+
+
+def replace_file(file: Path, content: bytes) -> None:
+    """Write a file in place of a link."""
+    file.unlink()
+    file.write_bytes(content)
+
+
+FAULT = b"""
+
+async def _broken(subject, azure, next):
+    raise KeyError(subject.spec['location'])
+
+
+EXTENSIONS = (*EXTENSIONS, Extension(group='network.azure.com', kind='VirtualNetwork', pre_check=_broken))
+"""
 
 
 def test_70_an_internal_error_in_one_turn(repository):
     """The others come to their end, status is written, and the fault is reported on stderr without a value."""
     broken = copied(repository.outside / "broken")
-    with (broken / "extensions" / "builtin" / "network.py").open("a") as module:
-        module.write(
-            "\n\nasync def _broken(subject, azure, next):\n    raise KeyError(subject.spec['location'])\n\n\n"
-            "EXTENSIONS = (*EXTENSIONS, Extension(group=GROUP, kind='VirtualNetwork', pre_check=_broken))\n"
-            .replace("GROUP", "'network.azure.com'")
-        )  # fmt: skip
+    module = broken / "extensions" / "builtin" / "network.py"
+    replace_file(module, module.read_bytes() + FAULT)
     repository.says(group=GROUP, vnet=VNET)
     end = repository.run("sync", "--output", "json", "--log-level", "debug", PYTHONPATH=str(broken.parent))
     told = {r["kind"]: (r["verdict"], r["ready"], r["reason"]) for r in report(end)["resources"]}
@@ -336,8 +347,8 @@ def test_70_an_internal_error_in_one_turn(repository):
 
 def test_70_our_facts_are_damaged(repository):
     broken = copied(repository.outside / "broken")
-    (broken / "desired" / "catalog" / "data" / "network.azure.com.jsonl.xz").write_bytes(b"no facts")
-    end = repository.says(group=GROUP, vnet=VNET).run("sync", PYTHONPATH=str(broken.parent))
+    replace_file(broken / "desired" / "catalog" / "data" / "network.azure.com.jsonl.xz", b"no facts")
+    end = gitsync("validate", folder=repository.says(group=GROUP, vnet=VNET).folder, PYTHONPATH=str(broken.parent))
     assert (end.code, end.out) == (70, "")
     assert "The packed facts of 'network.azure.com' cannot be read" in end.err
 
@@ -408,7 +419,7 @@ def test_75_git_did_not_answer(repository, status, code, why):
     repository.says(group=GROUP)
     with git_host(status) as url:
         assert repository.run("sync", url).code == code, why
-        repository.git("remote", "add", "origin", url)
+        add_remote(repository.folder, url)
         end = repository.run("sync")
     assert (end.code, end.out) == (code, ""), why
     assert "cannot be read" in end.err

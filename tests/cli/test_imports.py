@@ -3,18 +3,21 @@
 import json
 import subprocess
 import sys
+from itertools import pairwise
 from textwrap import dedent
 
 import pytest
 
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, variables
+from tests.support.git_repositories import commit_all, init_repository
 
 PROGRAM = """
 import json, sys
 from gitsync.cli.main import run
-code = run(sys.argv[1:])
-print(json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules})]), file=sys.stderr)
+for line in sys.stdin:
+    code = run(json.loads(line))
+    print(json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules})]), file=sys.stderr)
 """
 
 NEVER = {"hypothesis", "jsonschema", "pytest", "unittest"}
@@ -31,22 +34,15 @@ WRONG = dedent(world.GROUP) + "  nothingSuch: 1\n"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A repository with a manifest that is wrong."""
-    folder = tmp_path_factory.mktemp("imports") / "repository"
-    folder.mkdir()
-    (folder / "group.yaml").write_text(WRONG)
-    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "Begin"]):
-        name = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
-        subprocess.run(["git", *name, *words], cwd=folder, env=variables(), check=True)
-    return folder
-
-
-def imported(folder, *arguments):
-    """The exit code of a command, and the packages that it imported."""
-    command = [sys.executable, "-c", PROGRAM, *arguments]
-    ended = subprocess.run(command, cwd=folder, env=variables(), capture_output=True, text=True, timeout=60, check=True)
-    code, packages = json.loads(ended.stderr.splitlines()[-1])
-    return code, set(packages)
+    """A repository with a manifest that is wrong, and one beside it with a file that is in no commit."""
+    top = tmp_path_factory.mktemp("imports")
+    for name in ("repository", "dirty"):
+        (top / name).mkdir()
+        (top / name / "group.yaml").write_text(WRONG)
+        init_repository(top / name)
+        commit_all(top / name)
+    (top / "dirty" / "new.yaml").write_text(dedent(world.GROUP).replace("core", "new"))
+    return top / "repository"
 
 
 SPARED = [
@@ -55,32 +51,44 @@ SPARED = [
     (["eval", "--help-all"], 0, HELP, "the same for another command"),
     (["__complete", "zsh", "describe", "core"], 0, HELP, "it reads the names of the last run"),
     (["validate"], 1, OFFLINE, "it reads files"),
+    (["render", "../dirty"], 1, OFFLINE, "it shows requests"),
     (["sync", "--max-deletes", "many"], 2, OFFLINE, "a setting is wrong"),
     (["sync", "--path", "absent"], 2, WITHOUT_AZURE, "the manifests are not there"),
     (["sync"], 2, WITHOUT_AZURE, "there is no subscription"),
     (["sync", "--strict", "--subscription", SUBSCRIPTION], 2, WITHOUT_AZURE, "a manifest is invalid"),
+    (["sync", "../dirty", "--subscription", SUBSCRIPTION], 2, WITHOUT_AZURE, "a work tree is dirty"),
+    (["plan", "--emulator"], 1, WATCHING, "no one watches the run"),
 ]
+"""They run in this order in one interpreter, and none spares less than the next: what is imported wrongly is of the
+first row that fails.
+"""
 
 
-@pytest.mark.parametrize(("arguments", "code", "spared", "why"), SPARED, ids=[row[-1] for row in SPARED])
-def test_what_ends_before_the_first_request_imports_no_library_for_it(folder, arguments, code, spared, why):
-    ended, packages = imported(folder, *arguments)
+@pytest.fixture(scope="module")
+def imported(folder):
+    """The exit code of the command of each row, and the packages that were imported when it ended."""
+    lines = "".join(f"{json.dumps(arguments)}\n" for arguments, *_ in SPARED)
+    command = [sys.executable, "-c", PROGRAM]
+    ended = subprocess.run(
+        command, input=lines, cwd=folder, env=variables(), capture_output=True, text=True, timeout=60, check=True
+    )
+    found = [json.loads(line) for line in ended.stderr.splitlines() if line.startswith("[")]
+    return {row[-1]: (code, set(packages)) for row, (code, packages) in zip(SPARED, found, strict=True)}
+
+
+@pytest.mark.parametrize(("code", "spared", "why"), [row[1:] for row in SPARED], ids=[row[-1] for row in SPARED])
+def test_a_command_imports_no_library_that_it_does_not_use(imported, code, spared, why):
+    ended, packages = imported[why]
     assert ended == code, why
     assert packages & spared == set(), why
 
 
-def test_a_dirty_work_tree_is_refused_without_them(folder):
-    new = folder / "new.yaml"
-    new.write_text(dedent(world.GROUP).replace("core", "new"))
-    try:
-        ended, packages = imported(folder, "sync", "--subscription", SUBSCRIPTION)
-    finally:
-        new.unlink()
-    assert (ended, packages & WITHOUT_AZURE) == (2, set())
+def test_no_row_spares_less_than_the_next():
+    spared = [row[2] for row in SPARED]
+    assert all(own >= following for own, following in pairwise(spared))
 
 
-def test_who_asks_azure_imports_them(folder):
-    """Otherwise the names above would prove nothing. A run that no one watches imports nothing for that."""
-    _, packages = imported(folder, "plan", "--emulator")
+def test_who_asks_azure_imports_them(imported):
+    """Otherwise the names above would prove nothing."""
+    _, packages = imported["no one watches the run"]
     assert {"azure", "aiohttp"} <= packages
-    assert packages & WATCHING == set()

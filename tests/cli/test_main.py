@@ -1,5 +1,6 @@
 """The frame, by running the command as people do. What depends on a new interpreter starts one (`run`)."""
 
+import gc
 import json
 import os
 import subprocess
@@ -33,47 +34,37 @@ def run(*arguments, folder, **variables):
 
 
 def test_help_lists_every_command(tmp_path):
-    ended = run("--help", folder=tmp_path)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    listed = {line.split()[0]: line.split(maxsplit=1)[1] for line in ended.stdout.splitlines() if line.startswith("  ")}
+    ended = command_line.run_here("--help", folder=tmp_path)
+    assert (ended.code, ended.err) == (0, "")
+    listed = {line.split()[0]: line.split(maxsplit=1)[1] for line in ended.out.splitlines() if line.startswith("  ")}
     assert listed == {name: entry.summary for name, entry in COMMANDS.items()}
 
 
-def test_help_imports_no_more_than_the_frame(tmp_path):
-    code = (
-        "import sys; from gitsync.cli.main import run; run(['--help']);"
-        "heavy = {'azure', 'git', 'rich', 'loguru', 'yaml', 'aiohttp', 'argparse', 'asyncio'};"
-        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert ended.stderr.strip() == "[]"
-
-
 def test_a_command_collects_garbage_seldom_and_still_does(tmp_path):
-    code = (
-        "import gc, sys; from gitsync.cli.main import run; run(['validate', sys.argv[1]]);"
-        "print(gc.isenabled(), gc.get_threshold()[0], file=sys.stderr)"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", code, tmp_path], capture_output=True, text=True, timeout=60, check=True
-    )
-    assert ended.stderr.splitlines()[-1] == "True 100000"
+    before = gc.get_threshold()
+    gc.set_threshold(700)
+    try:
+        command_line.run_here("validate", folder=tmp_path)
+        found = gc.isenabled(), gc.get_threshold()[0]
+    finally:
+        gc.set_threshold(*before)
+    assert found == (True, 100_000)
 
 
 @pytest.mark.parametrize(
     "arguments", [["validate"], ["render"], ["graph"], ["status"], ["explain", "ResourceGroup"]], ids=lambda row: row[0]
 )
 def test_an_offline_command_does_not_mind_a_credential_for_an_emulator(arguments, tmp_path):
-    ended = command_line.gitsync(*arguments, folder=tmp_path, GITSYNC_CREDENTIAL="anonymous")
+    ended = command_line.run_here(*arguments, folder=tmp_path, GITSYNC_CREDENTIAL="anonymous")
     assert "anonymous" not in ended.err
     assert ended.code == 0
 
 
 def test_the_help_of_a_command_is_found_in_two_ways(tmp_path):
-    shown = [command_line.gitsync(*words, folder=tmp_path) for words in (["help", "graph"], ["graph", "--help"])]
+    shown = [command_line.run_here(*words, folder=tmp_path) for words in (["help", "graph"], ["graph", "--help"])]
     assert [ended.code for ended in shown] == [0, 0]
     assert shown[0].out == shown[1].out
-    assert command_line.gitsync("help", "grpah", folder=tmp_path).code == 2
+    assert command_line.run_here("help", "grpah", folder=tmp_path).code == 2
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -84,9 +75,9 @@ def test_the_help_of_a_command_fits_on_two_screens(name, tmp_path):
 
 
 def test_nothing_at_all_is_a_usage_error_that_shows_the_help(tmp_path):
-    ended = run(folder=tmp_path)
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert "usage: gitsync COMMAND" in ended.stderr
+    ended = command_line.run_here(folder=tmp_path)
+    assert (ended.code, ended.out) == (2, "")
+    assert "usage: gitsync COMMAND" in ended.err
 
 
 def test_version_is_the_packages(tmp_path):
@@ -107,7 +98,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("arguments", "variables", "message", "why"), REFUSED, ids=[r[-1] for r in REFUSED])
 def test_what_is_refused_ends_with_2(arguments, variables, message, why, tmp_path):
-    ended = command_line.gitsync(*arguments, folder=tmp_path, **variables)
+    ended = command_line.run_here(*arguments, folder=tmp_path, **variables)
     assert (ended.code, ended.out) == (2, ""), why
     assert message in ended.err
     assert "Traceback" not in ended.err
@@ -115,14 +106,14 @@ def test_what_is_refused_ends_with_2(arguments, variables, message, why, tmp_pat
 
 def test_a_wrong_file_in_the_working_folder_is_reported_with_its_line(tmp_path):
     (tmp_path / "gitsync.yaml").write_text("\nprunes: true\n")
-    ended = run("status", folder=tmp_path)
-    assert ended.returncode == 2
-    assert "gitsync.yaml:2: there is no setting 'prunes'. Did you mean prune?" in ended.stderr
+    ended = command_line.run_here("status", folder=tmp_path)
+    assert ended.code == 2
+    assert "gitsync.yaml:2: there is no setting 'prunes'. Did you mean prune?" in ended.err
 
 
 def test_a_misspelt_variable_is_a_warning_in_the_log(tmp_path):
-    ended = run("status", folder=tmp_path, GITSYNC_MAX_DELETE="1")
-    lines = [json.loads(line) for line in ended.stderr.splitlines() if line.startswith("{")]
+    ended = command_line.run_here("status", folder=tmp_path, GITSYNC_MAX_DELETE="1")
+    lines = [json.loads(line) for line in ended.err.splitlines() if line.startswith("{")]
     assert {
         "level": "warning",
         "message": "GITSYNC_MAX_DELETE is not a setting. Did you mean GITSYNC_MAX_DELETES?",
@@ -145,16 +136,8 @@ def test_a_closed_pipe_is_not_a_fault(arguments, tmp_path):
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "w") as gone:
-        ended = subprocess.run(
-            [sys.executable, "-m", "gitsync", *arguments],
-            cwd=tmp_path,
-            stdout=gone,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    assert (ended.returncode, ended.stderr) == (141, "")
+        ended = command_line.ended(command_line.start(*arguments, folder=tmp_path, out=gone))
+    assert (ended.code, ended.err) == (141, "")
 
 
 def test_a_terminal_without_arrows_is_not_a_fault(tmp_path):

@@ -4,6 +4,7 @@ other.
 All commands that read Azure are given the same answer to every read of a kind.
 """
 
+import copy
 import json
 
 import pytest
@@ -71,15 +72,20 @@ COMMANDS = {
 }
 
 
+@pytest.fixture(scope="module")
+def shop():
+    return fill({SHOP: {"location": "westeurope"}, PLAN: {"location": "westeurope"}})
+
+
 @pytest.mark.parametrize("status", STATUSES)
 @pytest.mark.parametrize(("command", "path", "manifests"), COMMANDS.values(), ids=COMMANDS)
 def test_a_read_that_fails_is_a_missing_right_only_if_the_identity_is_refused(
-    tmp_path, command, path, manifests, status
+    shop, tmp_path, command, path, manifests, status
 ):
     (tmp_path / "a.yaml").write_text(manifests)
     body = {"error": {"code": "Unlikely", "message": DENIED}}
     rule = FaultRule(match=Match(methods=("GET", "POST"), path=path), answer=Canned(status=status, body=body))
-    with azure(fill({SHOP: {"location": "westeurope"}, PLAN: {"location": "westeurope"}}), rules=(rule,)) as served:
+    with azure(copy.deepcopy(shop), rules=(rule,)) as served:
         done = run_here(*command, folder=tmp_path, **served.variables)
     said = (done.out + done.err).casefold()
     assert "internal error" not in said

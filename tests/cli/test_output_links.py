@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -119,10 +120,11 @@ def test_each_option_with_a_path_is_known_to_read_or_to_write():
     assert sorted(list_path_options()) == sorted([*READS, *WRITES])
 
 
-@pytest.fixture
-def checkout(tmp_path):
-    """A repository with committed links. What is in `kept` and elsewhere stays as it is."""
-    repository = tmp_path / "repository"
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    """A folder with a repository that has committed links, and what commands read beside it."""
+    top = tmp_path_factory.mktemp("template")
+    repository = top / "repository"
     (repository / "kept").mkdir(parents=True)
     (repository / "kept" / "readme").touch()
     init_repository(repository)
@@ -130,12 +132,18 @@ def checkout(tmp_path):
     for name, target in LINKS.items():
         (repository / name).symlink_to(target)
     commit_all(repository)
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir(mode=0o700)
-    (tmp_path / "cluster.yaml").write_text(MANIFESTS.replace("core", "other"))  # an import skips what is there
+    (top / "elsewhere").mkdir(mode=0o700)
+    (top / "cluster.yaml").write_text(MANIFESTS.replace("core", "other"))  # an import skips what is there
     group = resource("azurerm_resource_group", "core", f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core")
-    (tmp_path / "s.tfstate").write_bytes(state(group))
-    return repository
+    (top / "s.tfstate").write_bytes(state(group))
+    return top
+
+
+@pytest.fixture
+def checkout(tmp_path, template):
+    """The repository. What is in `kept` and elsewhere stays as it is."""
+    shutil.copytree(template, tmp_path, symlinks=True, dirs_exist_ok=True)
+    return tmp_path / "repository"
 
 
 def list_files(folder: Path) -> list[str]:

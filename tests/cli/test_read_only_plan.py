@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 import signal
-import subprocess
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +17,8 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import TENANT
 from gitsync.emulator.state.store import SqliteStore
 from gitsync.providers.arm.client import is_check
-from tests.support.command_line import SUBSCRIPTION, run_here, start, variables
+from tests.support.command_line import SUBSCRIPTION, run_here, start
+from tests.support.git_repositories import commit_all, init_repository
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "manifests"
 READER, WRITER = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
@@ -54,9 +54,8 @@ def served(folder):
 def location(tmp_path):
     """The examples as a repository, and an Azure that has nothing of them."""
     shutil.copytree(EXAMPLES, tmp_path / "manifests")
-    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "Examples"]):
-        name = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
-        subprocess.run(["git", *name, *words], cwd=tmp_path / "manifests", env=variables(), check=True)
+    init_repository(tmp_path / "manifests")
+    commit_all(tmp_path / "manifests")
     with served(tmp_path) as url:
         yield SimpleNamespace(folder=tmp_path, url=url)
 
@@ -112,7 +111,7 @@ def stored(location):
         azure.cloud.store.close()
 
 
-def test_a_plan_reads_and_writes_nothing(location):
+def test_a_plan_reads_and_a_sync_that_may_not_write_leaves_nothing_half_done(location):
     for arguments, code, why in [
         ((), 0, "a plan that could be made is a success"),
         (("--detailed-exitcode",), 3, "all of it is to be created"),
@@ -123,9 +122,17 @@ def test_a_plan_reads_and_writes_nothing(location):
         assert (writes(log), stored(location)) == ([], {}), "it asks, and changes nothing"
         assert {check["status"] for check in checks(log)} <= {200, 400, 404}, "none is refused to a reader"
 
+    ended, log = run(location, "sync", "--output=json")
+    assert ended.code == 1, ended
+    assert {write["status"] for write in writes(log)} == {403}
+    assert stored(location) == {}
+    require_refusals(json.loads(ended.out)["resources"], len(writes(log)))
+
     write_everything(location)
     ended, log = run(location, "plan", "--detailed-exitcode")
-    assert (ended.code, writes(log), checks(log)) == (0, [], []), "what does not change is not asked about"
+    assert (ended.code, writes(log), checks(log)) == (0, [], []), (
+        "what does not change is not asked about, and what was recorded by the run that could not write does no harm"
+    )
 
     azure = Emulator(None, SqliteStore(location.folder / "azure.db"))
     vault = next(arm_id for arm_id in azure.ids() if arm_id.endswith("vaults/contoso-shop-kv"))
@@ -140,14 +147,10 @@ def test_a_plan_reads_and_writes_nothing(location):
     assert report["requests"]["writes"] == report["requests"]["deletes"] == 0
 
 
-def test_a_sync_that_may_not_write_reports_it_and_leaves_nothing_half_done(location):
-    ended, log = run(location, "sync", "--output=json")
-    assert ended.code == 1, ended
-    assert {write["status"] for write in writes(log)} == {403}
-    assert stored(location) == {}
-    resources = json.loads(ended.out)["resources"]
+def require_refusals(resources, writes):
+    """Each write that was refused is reported of its resource."""
     refused = [resource for resource in resources if resource["attempts"]]
-    assert len(refused) == len(writes(log)), "each refusal is told, and none is tried again"
+    assert len(refused) == writes, "each refusal is told, and none is tried again"
     for row in refused:
         assert (row["ready"], row["reason"], row["action"]) == ("False", "AuthorizationFailed", "none"), row
         assert [(attempt["stage"], attempt["status"]) for attempt in row["attempts"]] == [("act", 403)]
@@ -157,10 +160,6 @@ def test_a_sync_that_may_not_write_reports_it_and_leaves_nothing_half_done(locat
         "ReferenceNotFound",
         "WaitingForOwner",
     }
-
-    write_everything(location)
-    ended, log = run(location, "plan", "--detailed-exitcode")
-    assert (ended.code, writes(log)) == (0, []), "and what was recorded by the run that could not write does no harm"
 
 
 def test_the_doctor_names_the_identity_and_the_rights_that_it_lacks(location):

@@ -1,8 +1,6 @@
 """`gitsync render`: the requests of a source, for people and for machines."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 import yaml
@@ -235,18 +233,6 @@ def test_without_a_subscription_ids_show_zeros_and_a_note_reports_it(tmp_path, c
     said = capsys.readouterr()
     assert "/subscriptions/00000000-0000-0000-0000-000000000000/" in said.out
     assert "no subscription is set" in said.err
-
-
-def test_rendering_loads_nothing_that_speaks_with_azure_or_git(tmp_path):
-    (tmp_path / "a.yaml").write_text(GROUP)
-    code = (
-        "import sys; from gitsync.cli.main import run; run(['render', sys.argv[1]]);"
-        "print(sorted({'azure', 'aiohttp', 'git', 'rich', 'msal'} & set(sys.modules)), file=sys.stderr)"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert ended.stderr.splitlines()[-1] == "[]"
 
 
 def test_a_name_that_no_api_server_takes_is_a_warning_since_no_request_bears_it(tmp_path, capsys):

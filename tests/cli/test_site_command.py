@@ -2,17 +2,17 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from gitsync.report.site.data_files import decode_data
 from gitsync.workflows.site.site_folder import LIST
-from tests.support.command_line import SUBSCRIPTION, run_here
-from tests.support.git_repositories import init_bare, init_repository
+from tests.support.command_line import SUBSCRIPTION, gitsync, run_here
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository
 
 PASSWORD = "hunter2-of-the-database"
 MANIFESTS = f"""\
@@ -61,11 +61,10 @@ def synced(tmp_path_factory):
     folder.mkdir()
     init_repository(folder)
     init_bare(top / "shop.git")
-    git(folder, "remote", "add", "origin", f"file://{top / 'shop.git'}")
+    add_remote(folder, f"file://{top / 'shop.git'}")
     for text in (MANIFESTS, MANIFESTS.replace("tags: {", "tags: {more: yes-more, ")):
         (folder / "all.yaml").write_text(text)
-        git(folder, "add", "--all")
-        git(folder, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "--quiet", "--message", "Change")
+        commit_all(folder)
         git(folder, "push", "--quiet", "origin", "HEAD:main")
         sync(folder)
     return folder
@@ -80,6 +79,19 @@ def make(out, *arguments, folder, **more):
     return run_here("site", "--out", str(out), *arguments, folder=folder, **more)
 
 
+@pytest.fixture(scope="module")
+def first(synced, tmp_path_factory):
+    """A site of it, to copy, and how the command ended that made it."""
+    folder = tmp_path_factory.mktemp("first") / "site"
+    return folder, make(folder, folder=synced)
+
+
+@pytest.fixture
+def made(first, out):
+    """A site that can be changed."""
+    return Path(shutil.copytree(first[0], out))
+
+
 def read(out, name):
     return decode_data(name, (out / "data" / f"{name}.js").read_bytes())
 
@@ -88,8 +100,8 @@ def read_files(out):
     return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
-def test_a_site_shows_the_estate_and_what_happened_to_it(synced, out):
-    done = make(out, folder=synced)
+def test_a_site_shows_the_estate_and_what_happened_to_it(first):
+    out, done = first
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("2 resources in ")
     assert done.out.endswith(f"{out}/index.html\n")
@@ -106,31 +118,31 @@ def test_a_site_shows_the_estate_and_what_happened_to_it(synced, out):
     assert [event[2] for event in reversed(history)] == ["expected", "created", "ready", "generation", "updated"]
 
 
-def test_no_file_has_a_secret_or_a_comment_of_a_manifest(synced, out):
-    make(out, folder=synced)
+def test_no_file_has_a_secret_or_a_comment_of_a_manifest(first):
+    out, _ = first
     assert [path for path, content in read_files(out).items() if PASSWORD.encode() in content] == []
     assert all(content.isascii() for path, content in read_files(out).items() if path.startswith("data/"))
 
 
-def test_a_site_that_is_made_again_writes_only_what_changed(synced, out, tmp_path):
-    make(out, folder=synced)
-    before = read_files(out)
-    assert ", 0 of them changed:" in make(out, folder=synced).out
-    assert read_files(out) == before
+def test_a_site_that_is_made_again_writes_only_what_changed(synced, made, tmp_path):
+    before = read_files(made)
+    assert ", 0 of them changed:" in make(made, folder=synced).out
+    assert read_files(made) == before
     other = tmp_path / "other"
     make(other, folder=synced)
     assert read_files(other) == before, "the same input, the same bytes"
 
 
-def test_what_others_changed_in_a_site_counts_for_nothing(synced, out):
-    make(out, folder=synced)
-    before = read_files(out)
-    month = read(out, "site")["months"][0]
+def test_what_others_changed_in_a_site_counts_for_nothing(synced, made):
+    before = read_files(made)
+    month = read(made, "site")["months"][0]
     for path in ("data/site.js", "data/history/shop/0.js", f"data/activity/{month}.js", "data/drift.js"):
         forged = before[path].replace(b"created", b"removed").replace(b"[]", b"[[]]")
-        (out / path).write_bytes(forged + b"//")
-        make(out, folder=synced)
-        assert read_files(out) == before
+        (made / path).write_bytes(forged + b"//")
+    make(made, folder=synced)
+    after = read_files(made)
+    assert [path for path, content in before.items() if after.get(path) != content] == []
+    assert after == before
 
 
 FOREIGN = (
@@ -153,47 +165,40 @@ def test_a_folder_with_other_files_is_refused(synced, tmp_path, name, why):
 
 KILLED = """
 import os, signal, sys
-from gitsync.cli.main import run
 
 def kill(event, arguments):
-    if event == "os.rename" and arguments[1] == last:
+    if event == "os.rename" and arguments[1] == os.environ["LAST"]:
         os.kill(os.getpid(), signal.SIGKILL)
 
-last = sys.argv.pop(1)
 sys.addaudithook(kill)
-run(sys.argv[1:])
 """
 
 
 @pytest.mark.parametrize(("last", "why"), [(LIST, "the first file"), ("tree.js", "in the middle")])
-def test_a_site_that_was_killed_while_it_was_written_is_finished(synced, out, tmp_path, last, why):
-    other = tmp_path / "other"
-    make(other, folder=synced)
-    command = [sys.executable, "-c", KILLED, last, "site", "--out", str(out)]
-    killed = subprocess.run(command, cwd=synced, capture_output=True, check=False)
-    assert killed.returncode == -signal.SIGKILL, (why, killed.stderr)
+def test_a_site_that_was_killed_while_it_was_written_is_finished(synced, first, out, tmp_path, last, why):
+    (tmp_path / "sitecustomize.py").write_text(KILLED)
+    killed = gitsync("site", "--out", str(out), folder=synced, PYTHONPATH=str(tmp_path), LAST=last)
+    assert killed.code == -signal.SIGKILL, (why, killed.err)
     assert len([path for path in out.rglob(".*") if path.name != LIST]) == 1, "a temporary file is left"
     done = make(out, folder=synced)
     assert (done.code, done.err) == (0, "")
-    assert read_files(out) == read_files(other)
+    assert read_files(out) == read_files(first[0])
 
 
-def test_a_list_that_names_other_files_removes_none(synced, out):
-    make(out, folder=synced)
-    listed = json.loads((out / LIST).read_text())
-    (out / "notes.txt").write_text("ours")
-    (out / LIST).write_text(json.dumps(listed | {"files": listed["files"] | {"notes.txt": "0", "../shop": "0"}}))
-    make(out, folder=synced)
-    assert (out / "notes.txt").read_text() == "ours"
+def test_a_list_that_names_other_files_removes_none(synced, made):
+    listed = json.loads((made / LIST).read_text())
+    (made / "notes.txt").write_text("ours")
+    (made / LIST).write_text(json.dumps(listed | {"files": listed["files"] | {"notes.txt": "0", "../shop": "0"}}))
+    make(made, folder=synced)
+    assert (made / "notes.txt").read_text() == "ours"
 
 
-def test_a_link_in_the_site_is_not_followed(synced, out, tmp_path):
-    make(out, folder=synced)
+def test_a_link_in_the_site_is_not_followed(synced, made, tmp_path):
     target = tmp_path / "target"
     target.mkdir()
-    (out / "data" / "tree.js").unlink()
-    (out / "data" / "tree.js").symlink_to(target / "stolen")
-    done = make(out, folder=synced)
+    (made / "data" / "tree.js").unlink()
+    (made / "data" / "tree.js").symlink_to(target / "stolen")
+    done = make(made, folder=synced)
     assert done.code == 2
     assert "is a link" in done.err
     assert list(target.iterdir()) == []
@@ -235,9 +240,10 @@ def test_a_status_that_two_sources_have_is_refused(synced, out):
     assert not out.exists()
 
 
-def test_a_pipe_is_refused_and_not_waited_for(synced, out, tmp_path):
+def test_a_folder_without_reports_is_refused_and_a_pipe_not_waited_for(synced, out, tmp_path):
     found = tmp_path / "found"
     found.mkdir()
+    assert f"--with {found} has no JSON file." in make(out, "--with", str(found), folder=synced).err
     os.mkfifo(found / "audit.json")
     done = make(out, "--with", str(found), folder=synced)
     assert done.code == 2

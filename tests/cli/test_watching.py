@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from textwrap import dedent
@@ -12,7 +13,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, Ended, run_here, variables
-from tests.support.git_repositories import commit_all, init_bare, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository
 from tests.support.json_schemas import list_faults
 from tests.support.trace_collector import attributes, collecting
 
@@ -28,10 +29,20 @@ class WatchedJob:
         self.top = folder
         self.bare, self.work, self.folder = folder / "bare.git", folder / "work", folder / "job"
         self.metrics = folder / "gitsync.prom"
+
+    def begin(self) -> WatchedJob:
         self.work.mkdir()
         init_repository(self.work)
         init_bare(self.bare)
-        self.git("remote", "add", "origin", str(self.bare), folder=self.work)
+        add_remote(self.work, self.bare)
+        return self
+
+    def copy(self, folder: Path) -> WatchedJob:
+        shutil.copytree(self.top, folder, dirs_exist_ok=True)
+        other = WatchedJob(folder)
+        for config in (other.work / ".git" / "config", other.folder / ".git" / "config"):
+            config.write_text(config.read_text().replace(str(self.bare), str(other.bare)))
+        return other
 
     @staticmethod
     def git(*arguments: str, folder: Path) -> str:
@@ -63,9 +74,14 @@ class WatchedJob:
         return {sample.name: sample.value for family in parse(self.metrics.read_text()) for sample in family.samples}
 
 
+@pytest.fixture(scope="module")
+def cloned(tmp_path_factory):
+    return WatchedJob(tmp_path_factory.mktemp("cloned")).begin().says(group=GROUP)
+
+
 @pytest.fixture
-def job(tmp_path):
-    return WatchedJob(tmp_path).says(group=GROUP)
+def job(cloned, tmp_path):
+    return cloned.copy(tmp_path)
 
 
 def test_a_silent_run_shows_that_it_lives(job):

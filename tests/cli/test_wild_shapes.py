@@ -1,8 +1,6 @@
 """`validate` and `render` on repositories in the shapes of real ones: what is rendered, named with a reason, refused."""
 
 import json
-import os
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,12 +8,14 @@ from typing import NamedTuple
 import pytest
 
 from gitsync.cli.main import run
+from gitsync.model.verdict import Verdict
+from gitsync.repository.secrets.stores import SecretStores
 from gitsync.repository.units.kustomize import has_tool
 from tests.cli import wild_shapes as wild
-from tests.support.command_line import azure
-from tests.support.git_repositories import commit_all, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_repository
 from tests.support.programs import needs_helm
-from tests.support.secret_estate import AT_ONCE, Estate
+from tests.support.sops_rig import rig
+from tests.support.world import World
 
 pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
 
@@ -61,7 +61,7 @@ def test_every_document_is_rendered_or_named_with_a_reason(make, path, given, ex
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     init_repository(tmp_path)
-    subprocess.run(["git", "remote", "add", "origin", wild.REMOTE], cwd=tmp_path, check=True)
+    add_remote(tmp_path, wild.REMOTE)
     settings = [str(tmp_path), *([f"--path={path}"] if path else []), *(f"--set={name}" for name in given)]
     run(["validate", "--output=json", *settings])
     validated = json.loads(capsys.readouterr().out)
@@ -79,16 +79,17 @@ class Run:
     """What people do with a repository."""
 
     resources: int
-    given: tuple[str, ...] = ()
+    given: tuple[tuple[str, str], ...] = ()  # values of variables
     hints: tuple[str, ...] = ()  # what the first plan reports
     steps: wild.Shape = field(default_factory=dict)  # files that people add as the first plan suggests
     logins: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """The login and the password of each server, as they are sent to Azure."""
 
 
-def find_logins(emulator):
-    found = (arm_id for arm_id in emulator.ids() if "flexibleServers" in arm_id)
-    bodies = {arm_id.rpartition("/")[2]: emulator.received(arm_id)["properties"] for arm_id in found}
+def find_logins(world):
+    azure = world.azure()
+    found = (arm_id for arm_id in azure.ids() if "flexibleServers" in arm_id)
+    bodies = {arm_id.rpartition("/")[2]: azure.received(arm_id)["properties"] for arm_id in found}
     return {name: (body["administratorLogin"], body["administratorLoginPassword"]) for name, body in bodies.items()}
 
 
@@ -130,7 +131,7 @@ RUNS = {
         wild.sealed_tree,
         Run(
             5,
-            given=("TIER=web",),
+            given=(("TIER", "web"),),
             logins={
                 "prod-flux": ("boss", "of--db"),
                 "charted": ("of-db-values", "of-chart-db"),
@@ -144,35 +145,22 @@ RUNS = {
 
 @pytest.mark.parametrize(("make", "expected"), RUNS.values(), ids=RUNS)
 def test_a_tree_is_planned_in_the_steps_that_are_named_and_the_second_sync_is_silent(make, expected, tmp_path):
-    with azure(operations=AT_ONCE) as served:
-        estate = Estate(tmp_path, served)
-        estate.git("remote", "add", "origin", wild.REMOTE)
-
-        def commit(files):
-            for name, text in files.items():
-                (estate.folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (estate.folder / name).write_text(text)
-            commit_all(estate.folder)
-
-        def gitsync(command):
-            return estate.run(
-                *(command, *(f"--set={name}" for name in expected.given)),
-                GITSYNC_STATUS_DIR=str(tmp_path / "state"),
-                PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
-                SOPS_AGE_KEY=estate.sops.environment["SOPS_AGE_KEY"],
-            )
-
-        commit(make(estate.sops.encrypted))
-        first = gitsync("plan")
-        assert [hint for hint in expected.hints if hint not in first.out] == []
-        commit(expected.steps)
-        planned = gitsync("plan")
-        assert (planned.code, f"{expected.resources} create" in planned.out) == (0, True), planned.out
-        synced = gitsync("sync")
-        assert (synced.code, len(served.sent("PUT"))) == (0, expected.resources), synced.out
-        assert find_logins(served.emulator) == expected.logins
-        assert gitsync("sync").code == 0
-        assert len(served.sent("PUT", "PATCH", "DELETE")) == expected.resources
+    sops = rig("double", tmp_path)
+    world = World(tmp_path)
+    world.secret_stores = SecretStores(environment=sops.environment)
+    add_remote(world.folder, wild.REMOTE)
+    files = make(sops.encrypted)
+    first = world.says_files(files).plan(variables=expected.given)
+    suggested = " ".join(f"{problem.message} {problem.hint}" for problem in first.problems)
+    assert [hint for hint in expected.hints if hint not in suggested] == []
+    planned = world.says_files({**files, **expected.steps}).plan(variables=expected.given)
+    created = [result for result in planned.results if result.verdict is Verdict.CREATE]
+    assert (planned.exit_code, len(created)) == (0, expected.resources), planned.problems
+    synced = world.sync(variables=expected.given)
+    assert (synced.exit_code, len(world.sent("PUT"))) == (0, expected.resources), synced.problems
+    assert find_logins(world) == expected.logins
+    assert world.sync(variables=expected.given).exit_code == 0
+    assert world.writes == []
 
 
 def test_a_file_that_a_kustomization_leaves_out_is_named(tmp_path, capsys):
@@ -180,8 +168,7 @@ def test_a_file_that_a_kustomization_leaves_out_is_named(tmp_path, capsys):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     init_repository(tmp_path)
-    subprocess.run(["git", "add", "-A"], cwd=tmp_path, check=True)
-    subprocess.run(["git", "commit", "-qm", "One"], cwd=tmp_path, check=True)
+    commit_all(tmp_path)
     for more in ([], ["--path=prod"], ["--ref=HEAD"]):
         assert run(["validate", str(tmp_path), *more]) == 1
         assert "prod/core.yaml:1 declares it, but its kustomization leaves that file out." in capsys.readouterr().out

@@ -1,5 +1,6 @@
 """An emulator, and somebody who asks it over its socket; what else a test sees or does goes by the emulator's own hand."""
 
+import json
 from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -7,8 +8,12 @@ from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
 import aiohttp
+from yarl import URL
 
+from gitsync.emulator.http.handler import RequestHandler
+from gitsync.emulator.http.messages import ServerRequest
 from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.http.target import parse
 from gitsync.emulator.settings import EmulatorSettings
 
 SUBSCRIPTION = "/subscriptions/00000000-0000-4000-8000-000000000001"
@@ -109,6 +114,26 @@ class Requested:
             }:
                 return found.body
         raise AssertionError(f"{path} is never done")
+
+
+@dataclass
+class Called(Requested):
+    """Somebody who calls the handler of an emulator without a connection: for thousands of requests whose way there is
+    no subject.
+    """
+
+    session: None = None
+
+    def __post_init__(self):
+        self.handler = RequestHandler(self.emulator.cloud)
+
+    async def send_request(self, method, path, body=None, *, version=VERSION):
+        target = parse(URL(path).raw_path)
+        request = ServerRequest(
+            method=method, target=target, api_version=version, base="http://127.0.0.1", query={}, headers={}
+        )
+        answer = await self.handler.answer(request, b"" if body is None else json.dumps(body).encode())
+        return Reply(answer.status, answer.headers, answer.body)
 
 
 @asynccontextmanager

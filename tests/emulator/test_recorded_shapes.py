@@ -9,13 +9,14 @@ import pytest
 from gitsync.emulator.clock import EmulatorClock
 from gitsync.emulator.governance.listed import list_governing
 from gitsync.emulator.governance.policies import Effect, EmulatedPolicy
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.http.target import PathShape, parse
 from gitsync.emulator.settings import ManagementLock
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.emulator.types.behaviour import choose_behaviour, spell
 from gitsync.emulator.types.bodies import build_body
-from tests.emulator.asked import OPEN, emulated
+from tests.emulator.asked import OPEN, Called, emulated
 from tests.support.recordings import FOLDER as RECORDINGS
 from tests.support.recordings import needs_recordings
 
@@ -50,7 +51,8 @@ def make_location(emulator, path):
 @pytest.mark.parametrize(
     "rows", [pytest.param(rows, id=name) for pairs in (PAIRS, OTHER_PAIRS) for name, rows in pairs.items()]
 )
-async def test_every_recorded_put_can_be_sent_and_read_back(azure, rows):
+async def test_every_recorded_put_can_be_sent_and_read_back(rows):
+    azure = Called(Emulator(OPEN))
     for row in rows:
         make_location(azure.emulator, row["path"])
         if row["put"].get("properties", {}).get("createMode") == "recover":

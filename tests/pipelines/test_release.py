@@ -46,10 +46,10 @@ def index():
     thread.join()
 
 
-@pytest.fixture
-def project(tmp_path):
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
     """The project with another version and a small package; what installs it only makes the folder."""
-    folder = tmp_path / "project"
+    folder = tmp_path_factory.mktemp("release") / "project"
     for name in ("tools/release.py", "tools/project_urls.py", "README.md", "LICENSE", "NOTICE"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
@@ -75,6 +75,11 @@ def project(tmp_path):
         environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_COMMITTER_DATE": "2026-11-22T00:00:00Z"}
         subprocess.run(["git", *words], cwd=folder, env=environment, check=True)
     return folder
+
+
+@pytest.fixture
+def project(template, tmp_path):
+    return Path(shutil.copytree(template, tmp_path / "project"))
 
 
 def release(project, index, tag, folder, repository="Acme/GitSync"):

@@ -190,14 +190,15 @@ NEVER = [
 
 @pytest.mark.parametrize(("make", "why"), NEVER, ids=[row[-1] for row in NEVER])
 def test_what_must_be_seen_is_listed(make, why):
-    results = [make(number) for number in range(120)]
+    results = [make(number) for number in range(MOST_PLAIN + 10)]
     shown = text.render(plan(*results))
     assert all(f"VirtualNetwork/{resource.key.name}" in shown for resource in results), why
     assert "folded" not in shown
 
 
 def test_verbose_text_and_the_page_list_all():
-    value = plan(*map(update, range(83)), *map(create, range(200)))
+    value = plan(*map(update, range(MANY)), *map(create, range(MOST_PLAIN + 10)))
+    assert "folded" in text.render(value)
     verbose, html = text.render(value, verbose=True), page.render(value)
     for shown in value.results:
         assert f"VirtualNetwork/{shown.key.name}" in verbose

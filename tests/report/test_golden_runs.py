@@ -6,6 +6,7 @@ To write the files after a change of wording: GITSYNC_WRITE_GOLDEN=1 pytest test
 import json
 import os
 import re
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -65,12 +66,19 @@ FORMS = {
     "junit.xml": render_junit,
     "SUMMARY.md": summarise,
 }
+
+
+@cache
+def show(form, run):
+    return FORMS[form](RUNS[run])
+
+
 BY_FORM = [pytest.param(run, form, id=f"{run}-{form}") for run in RUNS for form in FORMS]
 
 
 @pytest.mark.parametrize(("run", "form"), BY_FORM)
 def test_a_report_reads_as_it_should(run, form):
-    shown, file = FORMS[form](RUNS[run]), GOLDEN / run / form
+    shown, file = show(form, run), GOLDEN / run / form
     if os.environ.get("GITSYNC_WRITE_GOLDEN"):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(shown, encoding="utf-8") if shown else file.unlink(missing_ok=True)
@@ -83,10 +91,10 @@ def test_every_form_begins_with_the_same_headline(run):
     value = RUNS[run]
     headline = format_headline(value)
     assert text.render(value).startswith(f"{headline}\n")
-    assert markdown.render(value).startswith(f"<!-- gitsync -->\n### {headline}\n")
-    assert outline_page(value).startswith(f"# {headline}\n")
-    assert outline_sarif(value).startswith(f"{headline}\n")
-    assert headline in unescape(render_junit(value))
+    assert show("report.md", run).startswith(f"<!-- gitsync -->\n### {headline}\n")
+    assert show("page.txt", run).startswith(f"# {headline}\n")
+    assert show("sarif.txt", run).startswith(f"{headline}\n")
+    assert headline in unescape(show("junit.xml", run))
     annotations = pipelines.annotate_github(value)
     assert not annotations or headline in annotations[0]
 
@@ -111,10 +119,10 @@ HEADINGS = {
 }
 
 
-def find_titles(form, value):
+def find_titles(form, run):
     """Find the sections in their order, by the beginning of their titles."""
     # Without -v, a text only counts what a run did not reach.
-    shown = text.render(value, verbose=True) if form == "report.txt" else FORMS[form](value)
+    shown = text.render(RUNS[run], verbose=True) if form == "report.txt" else show(form, run)
     headings = re.findall(HEADINGS[form], shown, flags=re.MULTILINE)
     found = [next((title for title in ORDER if heading.startswith(title)), "") for heading in headings]
     return [title for title in found if title]
@@ -122,19 +130,17 @@ def find_titles(form, value):
 
 @pytest.mark.parametrize("run", RUNS)
 def test_every_form_has_the_same_sections_in_the_same_order(run):
-    value = RUNS[run]
-    titles = find_titles("report.txt", value)
+    titles = find_titles("report.txt", run)
     assert titles == sorted(titles, key=ORDER.index)
-    assert find_titles("report.md", value) == titles
-    on_page = [title for title in find_titles("page.txt", value) if title in titles]
+    assert find_titles("report.md", run) == titles
+    on_page = [title for title in find_titles("page.txt", run) if title in titles]
     assert on_page == [title for title in titles if title in on_page]
 
 
 @pytest.mark.parametrize("run", RUNS)
 def test_target_and_cost_are_last_and_never_in_a_line_with_the_effect(run):
-    value = RUNS[run]
     for form in ("report.txt", "report.md"):
-        shown = FORMS[form](value)
+        shown = show(form, run)
         target, cost = shown.index("Source:"), shown.index(" in 1m12s")
         sections = re.findall(HEADINGS[form], shown[target:], flags=re.MULTILINE)
         assert target < cost

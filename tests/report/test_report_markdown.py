@@ -63,12 +63,15 @@ def many(count, of):
     return [replace(of, key=key("VirtualNetwork", f"hub-{number:05}", NET)) for number in range(count)]
 
 
+COUNT = 1000
+"""So many that all of them would be longer than a comment may be."""
+
 HUGE = [
-    (lambda: report(*many(5000, DRIFTED)), "many equal changes"),
-    (lambda: report(*many_changes(5000)), "many changes"),
-    (lambda: report(*many(5000, ORPHAN), command="plan"), "many deletes"),
-    (lambda: report(*many(3, replace(REFUSED, condition=failed("Failed", "x|`<" * 50_000)))), "endless messages"),
-    (lambda: report(problems=many_causes(5000)), "many problems"),
+    (lambda: report(*many(COUNT, DRIFTED)), "many equal changes"),
+    (lambda: report(*many_changes(COUNT)), "many changes"),
+    (lambda: report(*many(COUNT, ORPHAN), command="plan"), "many deletes"),
+    (lambda: report(*many(3, replace(REFUSED, condition=failed("Failed", "x|`<" * 20_000)))), "endless messages"),
+    (lambda: report(problems=many_causes(COUNT)), "many problems"),
     (lambda: report(replace(DRIFTED, differences=many_differences())), "many differences"),
     (lambda: report(*many(400, REFUSED), *many_changes(400), problems=PROBLEMS * 400), "all of it"),
 ]
@@ -87,7 +90,7 @@ def many_causes(count):
 
 
 def many_differences():
-    return tuple(Difference(f"/a/{n}", "y" * 900, n, "x") for n in range(9999))
+    return tuple(Difference(f"/a/{n}", "y" * 900, n, "x") for n in range(COUNT))
 
 
 @pytest.mark.parametrize(("make", "why"), HUGE, ids=[h[-1] for h in HUGE])
@@ -100,11 +103,11 @@ def test_a_comment_is_never_refused_for_its_length(make, why):
 
 
 def test_what_is_left_out_is_counted():
-    text = render(report(*many_changes(5000)))
+    text = render(report(*many_changes(COUNT)))
     details, rows = text.count("<details"), text.count("| <code>VirtualNetwork/hub-")
-    assert f"… and {5000 - details - rows} more resources, left out" in text
-    assert f"… without the details of {5000 - details} resources, to keep this short." in text
-    assert all(text.count(f"<code>VirtualNetwork/hub-{number:05}</code>") <= 1 for number in range(5000))
+    assert f"… and {COUNT - details - rows} more resources, left out" in text
+    assert f"… without the details of {COUNT - details} resources, to keep this short." in text
+    assert all(text.count(f"<code>VirtualNetwork/hub-{number:05}</code>") <= 1 for number in range(COUNT))
 
 
 def test_equal_changes_are_shown_once_with_their_number():

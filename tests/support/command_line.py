@@ -9,26 +9,16 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    asynccontextmanager,
-    chdir,
-    contextmanager,
-    redirect_stderr,
-    redirect_stdout,
-)
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import aiohttp
 from aiohttp import web
 
 from gitsync.cli.main import run
-from gitsync.emulator.http.listener import Listener
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
@@ -53,8 +43,6 @@ _OURS = (
 )
 _READ_AT_START = ("PYTHON", "LC_", "LANG", "TZ", "LD_")
 """How variables begin that only an interpreter that starts with them goes by."""
-
-_NEITHER_WAY = frozenset({"transfer-encoding", "connection", "keep-alive", "content-length"})
 
 
 class Ended(NamedTuple):
@@ -158,15 +146,18 @@ class Moment:
 
 @dataclass
 class Azure:
-    """An emulator behind a gate."""
+    """An emulator whose requests are watched."""
 
-    emulator: Emulator
-    url: str = ""
+    emulator: Emulator = field(init=False)
     watch: Callable[[Moment], bool] = lambda _: False
     """Gets every request twice, and answers whether the connection breaks."""
 
     count: int = 0
     broken: list[BaseException] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return self.emulator.url
 
     @property
     def variables(self) -> dict[str, str]:
@@ -182,24 +173,7 @@ class Azure:
         found = [r for r in self.emulator.requests if not methods or (r.method in methods and not is_check(r.path))]
         return [(r.method, r.path, r.status) for r in found]
 
-    async def forward(self, request: web.BaseRequest, session: aiohttp.ClientSession) -> web.StreamResponse:
-        """Pass a request on, with the host that it was sent to, and its answer back."""
-        self.count += 1
-        moment = Moment(self.count, request.method, request.path, done=False)
-        sent = await request.read()
-        if self._breaks(moment, request):
-            return web.Response()
-        headers = {name: value for name, value in request.headers.items() if name.lower() not in _NEITHER_WAY}
-        url = f"{self.emulator.url}{request.raw_path}"
-        async with session.request(request.method, url, data=sent or None, headers=headers) as answer:
-            body = await answer.read()
-        moment.done = True
-        if self._breaks(moment, request):
-            return web.Response()
-        kept = {name: value for name, value in answer.headers.items() if name.lower() not in _NEITHER_WAY}
-        return web.Response(status=answer.status, headers=kept, body=body)
-
-    def _breaks(self, moment: Moment, request: web.BaseRequest) -> bool:
+    def breaks(self, moment: Moment, request: web.BaseRequest) -> bool:
         try:
             breaks = self.watch(moment)
         except BaseException as error:
@@ -210,10 +184,29 @@ class Azure:
         return breaks
 
 
+class _WatchedEmulator(Emulator):
+    """Shows each request to an `Azure` when it comes, and before its answer goes."""
+
+    def __init__(self, watcher: Azure, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._watcher = watcher
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        self._watcher.count += 1
+        moment = Moment(self._watcher.count, request.method, request.path, done=False)
+        if self._watcher.breaks(moment, request):
+            return web.Response()
+        answer = await super()._handle(request)
+        moment.done = True
+        return web.Response() if self._watcher.breaks(moment, request) else answer
+
+
 @contextmanager
 def azure(store: MemoryStore | None = None, clock: Any = None, **settings: Any) -> Iterator[Azure]:
     """Serve an emulator from a thread of its own. `settings` are the emulator's."""
-    with in_background(_served(Emulator(EmulatorSettings(limits=None, **settings), store, clock))) as served:
+    served = Azure()
+    served.emulator = _WatchedEmulator(served, EmulatorSettings(limits=None, **settings), store, clock)
+    with in_background(served.emulator):
         yield served
         assert served.broken == []
 
@@ -253,22 +246,3 @@ async def _end_tasks() -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
     for _ in range(STEPS_OF_CLOSE):
         await asyncio.sleep(0)
-
-
-@asynccontextmanager
-async def _served(emulator: Emulator) -> AsyncIterator[Azure]:
-    async with AsyncExitStack() as stack:
-        yield await _serve(stack, emulator)
-
-
-async def _serve(stack: AsyncExitStack, emulator: Emulator) -> Azure:
-    served = Azure(await stack.enter_async_context(emulator))
-    session = await stack.enter_async_context(aiohttp.ClientSession(auto_decompress=False))
-
-    async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        return await served.forward(request, session)
-
-    listener = Listener(handle)
-    served.url = await listener.open()
-    stack.push_async_callback(listener.close)
-    return served

@@ -243,9 +243,13 @@ def _find_port() -> int:
 
 def create_owned_roles(server: Server, *names: str) -> None:
     """Create roles of PostgreSQL that the administrator may grant."""
-    for name in names:
-        quoted = '"' + name.replace('"', '""') + '"'
-        server.run(f"CREATE ROLE {quoted} NOLOGIN; GRANT {quoted} TO {ADMIN} WITH ADMIN OPTION")
+    quoted = ['"' + name.replace('"', '""') + '"' for name in names]
+    server.run("".join(f"CREATE ROLE {name} NOLOGIN; GRANT {name} TO {ADMIN} WITH ADMIN OPTION;" for name in quoted))
+
+
+def drop_roles(server: Server, *names: str) -> None:
+    quoted = ['"' + name.replace('"', '""') + '"' for name in names]
+    server.run("".join(f"DROP ROLE {name};" for name in quoted))
 
 
 async def log_in(server: Server, name: str, password: str, *, is_postgresql: bool) -> bool:

@@ -1,13 +1,11 @@
 """Resources in an emulated Azure, created by PUTs."""
 
-import asyncio
-
-import aiohttp
-
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.children import KindTree
+from gitsync.desired.formats.json_members import read_mapping, read_text
+from gitsync.emulator.faults import Move
 from gitsync.emulator.http.server import Emulator
-from gitsync.emulator.settings import EmulatorSettings, Timing
+from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.model.arm_id import ArmId
 from tests.support.command_line import SUBSCRIPTION
@@ -23,19 +21,13 @@ def read_version(arm_id):
 
 
 def fill(bodies):
-    """A store with resources as they were PUT, by their ids."""
+    """A store with resources by their ids. Those whose body has a state have that one."""
     store = MemoryStore()
-
-    async def put():
-        settings = EmulatorSettings(limits=None, operations=Timing(polls=0))
-        async with Emulator(settings, store) as emulator, aiohttp.ClientSession() as session:
-            for arm_id, body in bodies.items():
-                async with session.put(
-                    f"{emulator.url}{arm_id}?api-version={read_version(arm_id)}", json=body
-                ) as answer:
-                    assert answer.status < 300, await answer.text()
-
-    asyncio.run(put())
+    emulator = Emulator(EmulatorSettings(limits=None), store)
+    for arm_id, body in bodies.items():
+        emulator.put(arm_id, body)
+        if state := read_text(read_mapping(body, "properties"), "provisioningState"):
+            emulator.move(arm_id, Move(show={"/properties/provisioningState": state}))
     return store
 
 

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,22 +61,36 @@ def init_bare(folder: Path) -> None:
     (folder / "config").write_text(BARE_SETTINGS)
 
 
+def add_remote(folder: Path, url: Path | str, name: str = "origin") -> None:
+    """Do as `git remote add` does. A URL that git's settings would have to quote is not for this."""
+    with (folder / ".git" / "config").open("a") as config:
+        config.write(f'[remote "{name}"]\n\turl = {url}\n\tfetch = +refs/heads/*:refs/remotes/{name}/*\n')
+
+
 def commit_all(folder: Path, message: str = "Change") -> str:
     """Commit all that a folder has, as `git add -A` and `git commit --allow-empty` do, and give the id of the commit.
-    Special cases are left to git: links, ignored files, other settings, a detached HEAD.
+    Special cases are left to git: links, ignored files but those of a status, other settings, a detached HEAD.
     """
-    if commit := commit_plain_files(folder, message):
+    if commit := commit_plain_files(folder, message, without=_list_ignored(folder)):
         return commit
     for command in (["add", "-A"], ["commit", "-q", "--allow-empty", "-m", message], ["rev-parse", "HEAD"]):
         done = subprocess.run(["git", *command], cwd=folder, check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
 
-def commit_plain_files(folder: Path, message: str) -> str | None:
-    """Commit all that a folder has without git, and give the id of the commit; None in a special case."""
-    if (branch := _find_plain_branch(folder)) and (files := _read_plain_files(folder)) is not None:
+def commit_plain_files(folder: Path, message: str, *, without: Collection[str] = ()) -> str | None:
+    """Commit all that a folder has without git, and give the id of the commit; None in a special case. `without` are
+    names at its top.
+    """
+    if (branch := _find_plain_branch(folder)) and (files := _read_plain_files(folder, without)) is not None:
         return _commit(folder / ".git", branch, files, message)
     return None
+
+
+def _list_ignored(folder: Path) -> list[str]:
+    """The folder of a status, if gitsync made it in a repository: it ignores itself."""
+    ignores = folder / ".gitsync" / ".gitignore"
+    return [".gitsync"] if ignores.exists() and ignores.read_text() == "*\n" else []
 
 
 def _find_plain_branch(folder: Path) -> Path | None:
@@ -94,12 +108,12 @@ def _find_plain_branch(folder: Path) -> Path | None:
     return top / ref if kind == "ref:" and is_plain else None
 
 
-def _read_plain_files(folder: Path) -> dict[str, tuple[os.stat_result, bytes]] | None:
+def _read_plain_files(folder: Path, without: Collection[str]) -> dict[str, tuple[os.stat_result, bytes]] | None:
     """The facts and contents of all files by path; None if git would do anything but take them."""
     found: dict[str, tuple[os.stat_result, bytes]] = {}
     for parent, folders, names in os.walk(folder):
         if Path(parent) == folder:
-            folders.remove(".git")
+            folders[:] = [name for name in folders if name != ".git" and name not in without]
         for path in (Path(parent, name) for name in (*folders, *names)):
             facts = path.lstat()
             if path.name in _OF_GIT or not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):

@@ -51,7 +51,7 @@ MANIFESTS: Mapping[str, Callable[[int], str]] = {
         "---\n{apiVersion: keyvalt%d.azure.com/v1, kind: Vault, metadata: {name: a}}\n", n
     ),
     "items without a name": lambda n: f"{GROUPS}items: [{'{a},' * (n // 4)}]\n",
-    "items that are aliases": lambda n: f"{GROUPS}x: &a {{metadata: {{name: b}}}}\nitems: [{'*a,' * 6000}]\n",
+    "items that are aliases": lambda n: f"{GROUPS}x: &a {{metadata: {{name: b}}}}\nitems: [{'*a,' * (n // 13)}]\n",
     "resources of a list": lambda n: f"{GROUPS}items: [{numbered('{metadata: {name: a%d}},', n)}]\n",
     "a long id": lambda n: f"{SUBNET}spec: {{owner: {{armId: /subscriptions/{'a/' * (n // 2)}}}}}\n",
     "a long id of pairs": lambda n: (

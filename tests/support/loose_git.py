@@ -17,6 +17,7 @@ from gitsync.repository.git.git_command import Repository
 
 _ID = re.compile(r"[0-9a-f]{40}")
 _TREE = "040000"
+_COMMIT = "^{commit}"
 _BRANCH = "ref: refs/heads/"
 _HEAD = ("HEAD^{commit}", "--symbolic-full-name", "HEAD")
 _STATES = ("--first-parent", "--format=%P")
@@ -52,6 +53,12 @@ class LooseRepository(Repository):
         except LeftToGitError:
             return Repository.run(self, *arguments, stdin=stdin)
 
+    def confirms(self, *arguments: str) -> bool:
+        try:
+            return confirm(self, arguments)
+        except LeftToGitError:
+            return Repository.confirms(self, *arguments)
+
 
 def answer(repository: Repository, arguments: Sequence[str], stdin: bytes) -> bytes:
     """Answer a command as git does. Raises LeftToGitError if that is left to git."""
@@ -60,6 +67,21 @@ def answer(repository: Repository, arguments: Sequence[str], stdin: bytes) -> by
     if find is None or repository.is_shallow:
         raise LeftToGitError
     return find(_Objects(repository.folder), tuple(rest), stdin)
+
+
+def confirm(repository: Repository, arguments: Sequence[str]) -> bool:
+    """Return whether a check of git succeeds. Raises LeftToGitError if that is left to git."""
+    objects = _Objects(repository.folder)
+    command, option, *names = arguments
+    ids = [name.removesuffix(_COMMIT) for name in names]
+    if repository.is_shallow or not all(map(_ID.fullmatch, ids)):
+        raise LeftToGitError
+    if (command, option) == ("merge-base", "--is-ancestor"):
+        earlier, later = ids
+        return any(commit.id == earlier for commit in objects.line(later))
+    if (command, option) == ("cat-file", "-e"):
+        return objects.has_commit(*ids)
+    raise LeftToGitError
 
 
 class _Commit(NamedTuple):
@@ -106,6 +128,17 @@ class _Objects:
         parents = tuple(value for key, value in lines if key == "parent")
         author = values["author"].partition(" <")[0]
         return _Commit(name, values["tree"], parents, author, subject.strip())
+
+    def has_commit(self, name: str) -> bool:
+        """Return whether there is a commit; packs and other repositories may have one that has no file."""
+        objects = self.folder / "objects"
+        try:
+            return bool(self.commit(name))
+        except LeftToGitError:
+            has_file = (objects / name[:2] / name[2:]).exists()
+            if has_file or any((objects / "pack").glob("*")) or (objects / "info" / "alternates").exists():
+                raise
+        return False
 
     def line(self, name: str) -> Iterator[_Commit]:
         """Yield a commit and those before it, which have one parent each."""
@@ -187,13 +220,6 @@ def _print_objects(objects: _Objects, arguments: tuple[str, ...], stdin: bytes) 
     return b"".join(f"{name} {kind} {len(text)}\n".encode() + text + b"\n" for name, kind, text in found)
 
 
-def _find_ancestor(objects: _Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
-    option, earlier, later = arguments
-    if option != "--is-ancestor" or all(commit.id != earlier for commit in objects.line(later)):
-        raise LeftToGitError  # git fails
-    return b""
-
-
 def _log(objects: _Objects, arguments: tuple[str, ...], stdin: bytes) -> bytes:
     options, paths = _split(arguments)
     *_, most = (option.partition("=")[2] for option in options if option.startswith("--max-count="))
@@ -265,7 +291,6 @@ _ANSWERS: Mapping[str, Callable[[_Objects, tuple[str, ...], bytes], bytes]] = {
     "rev-parse": _read_head,
     "ls-tree": _list_tree,
     "cat-file": _print_objects,
-    "merge-base": _find_ancestor,
     "log": _log,
     "config": _list_settings,
 }

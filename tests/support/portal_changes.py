@@ -67,18 +67,10 @@ class PortalRow:
     name: str
     parents: tuple[str, ...]  # the documents of its group and its parents
     manifest: str
+    kind: str  # of the manifest
+    resource_name: str  # that of the manifest
     update: tuple[str, str]  # a text of the manifest, and what git replaces it with
     changes: tuple[PortalChange, ...]
-
-    @property
-    def kind(self) -> str:
-        """The kind of the manifest."""
-        return str(yaml.safe_load(self.manifest)["kind"])
-
-    @property
-    def resource_name(self) -> str:
-        """The name of the manifest."""
-        return str(yaml.safe_load(self.manifest)["metadata"]["name"])
 
     @property
     def move(self) -> Move:
@@ -116,11 +108,14 @@ class PortalRow:
 def _make_row(entry: Mapping[str, Any], parents: Mapping[str, str]) -> PortalRow:
     kept, defaults = entry.get("kept", ()), entry.get("defaults", {})
     before, after = entry["update"]
+    document = yaml.load(entry["manifest"], _LOADER)
     assert entry["manifest"].count(before) == 1, f"{entry['name']}: the update is not clear"
     return PortalRow(
         name=entry["name"],
         parents=tuple(parents[name] for name in ("group", *entry.get("needs", ()))),
         manifest=entry["manifest"],
+        kind=document["kind"],
+        resource_name=document["metadata"]["name"],
         update=(before, after),
         changes=tuple(
             PortalChange(

@@ -10,7 +10,9 @@ import lzma
 import tarfile
 import zipfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import yaml
 from hypothesis import strategies as st
@@ -151,12 +153,8 @@ def has_documents(content: bytes) -> bool:
 
 def list_deletes_after(folder: Path, files: Mapping[str, bytes], path: str, content: bytes) -> list[str]:
     """The names of what a run with --prune deletes that finds `content` in one of the files, without any history."""
-    for name, text in {**files, "keep/keep.yaml": KEEP}.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(text)
-    with open_checkout(str(folder), offline=True) as source:
-        records = {resource.key: _record(resource) for resource in _prepare(_read(source))}
-    (folder / path).write_bytes(content)
+    records = _record_all(tuple(files.items()))
+    _write(folder, {**files, path: content})
     with open_checkout(str(folder), offline=True) as source:
         manifests = _read(source)
         prepared = _prepare(manifests)
@@ -165,6 +163,21 @@ def list_deletes_after(folder: Path, files: Mapping[str, bytes], path: str, cont
         problems = (*source.contents.problems, *manifests.problems)
     plan = make_plan(prepared, records, problems, removals, around=RestOfSource(unread=manifests.unread))
     return sorted(key.name for key, prune in plan.prunes.items() if not (prune.kept_because or prune.detaches))
+
+
+@cache
+def _record_all(files: tuple[tuple[str, bytes], ...]) -> Mapping[Key, Record]:
+    """The records of a first run of these files, and of one more."""
+    with TemporaryDirectory() as folder:
+        _write(Path(folder), dict(files))
+        with open_checkout(folder, offline=True) as source:
+            return {resource.key: _record(resource) for resource in _prepare(_read(source))}
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, text in {**files, "keep/keep.yaml": KEEP}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text)
 
 
 def _read(source: Checkout) -> Manifests:

@@ -35,7 +35,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Say:
-    """One answer."""
+    """One answer. Its body is JSON, or text or bytes as they are."""
 
     status: int = 200
     body: Any = None
@@ -107,6 +107,8 @@ class ScriptedServer:
             return web.Response(status=say.status, headers=headers)
         if isinstance(say.body, str):
             return web.Response(status=say.status, text=say.body, headers=headers)
+        if isinstance(say.body, bytes):
+            return web.Response(status=say.status, body=say.body, headers=headers)
         text = json.dumps(say.body).replace("{url}", self.url)
         return web.Response(status=say.status, text=text, content_type="application/json", headers=headers)
 

@@ -6,19 +6,13 @@ What it writes is not encrypted but turned round, sealed for the recipient whose
 import base64
 import hashlib
 import json
-import os
 import re
-import sys
-from pathlib import Path
 
 import yaml
 
+from tests.support.answered_programs import Refusal
+
 SEAL = re.compile(r"ENC\[AES256_GCM,data:(.*),iv:i=,tag:t=,type:str\]")
-
-
-def fail(code, message):
-    sys.stderr.write(message + "\n")
-    sys.exit(code)
 
 
 def words(arguments):
@@ -57,17 +51,16 @@ def mac(documents):
     return hashlib.sha256(json.dumps(documents, sort_keys=True).encode()).hexdigest()
 
 
-def recipient(file):
-    if os.environ.get("SOPS_AGE_RECIPIENTS"):
-        return os.environ["SOPS_AGE_RECIPIENTS"]
-    for folder in (Path.cwd(), *Path.cwd().parents):
+def recipient(file, call):
+    if call.variables.get("SOPS_AGE_RECIPIENTS"):
+        return call.variables["SOPS_AGE_RECIPIENTS"]
+    for folder in (call.cwd, *call.cwd.parents):
         if (folder / ".sops.yaml").is_file():
             for rule in yaml.safe_load((folder / ".sops.yaml").read_text())["creation_rules"]:
                 if re.search(rule.get("path_regex", ""), file):
                     return rule["age"]
-            fail(1, "error loading config: no matching creation rules found")
-    fail(1, "config file not found, or has no creation rules, and no keys provided through command line options")
-    return None
+            raise Refusal("error loading config: no matching creation rules found")
+    raise Refusal("config file not found, or has no creation rules, and no keys provided through command line options")
 
 
 def written(documents, form):
@@ -76,9 +69,9 @@ def written(documents, form):
     return "---\n".join(yaml.safe_dump(each, sort_keys=False) for each in documents)
 
 
-def encrypt(documents, flags):
+def encrypt(documents, flags, call):
     seal = {
-        "age": [{"recipient": recipient(flags["--filename-override"]), "enc": "x"}],
+        "age": [{"recipient": recipient(flags["--filename-override"], call), "enc": "x"}],
         "mac": mac(documents),
         "encrypted_regex": flags["--encrypted-regex"],
     }
@@ -86,32 +79,30 @@ def encrypt(documents, flags):
     return [turned(each, hidden, pattern) | {"sops": seal} for each in documents]
 
 
-def decrypt(documents):
+def decrypt(documents, call):
     seal = documents[0].get("sops")
     if not seal:
-        fail(1, "sops metadata not found")
+        raise Refusal("sops metadata not found")
     wanted = seal["age"][0]["recipient"].removeprefix("age1")
-    if os.environ.get("SOPS_AGE_KEY", "").removeprefix("AGE-SECRET-KEY-1") != wanted.upper():
-        fail(
-            128,
+    if call.variables.get("SOPS_AGE_KEY", "").removeprefix("AGE-SECRET-KEY-1") != wanted.upper():
+        raise Refusal(
             f"Failed to get the data key required to decrypt the SOPS file.\n\nGroup 0: FAILED\n  age1{wanted}: FAILED",
+            128,
         )
     pattern = re.compile(seal["encrypted_regex"])
     plain = [turned({k: v for k, v in each.items() if k != "sops"}, shown, pattern) for each in documents]
     if mac(plain) != seal["mac"]:
-        fail(51, f"MAC mismatch. File has {seal['mac'].upper()}, computed {mac(plain).upper()}")
+        raise Refusal(f"MAC mismatch. File has {seal['mac'].upper()}, computed {mac(plain).upper()}", 51)
     return plain
 
 
-def main():
-    command, *arguments = sys.argv[1:]
+def answer(call):
+    """What the program prints. Raises Refusal."""
+    command, *arguments = call.arguments
     command = command.removeprefix("--")  # the older spelling
     flags, rest = words(arguments)
     if command not in {"encrypt", "decrypt"} or rest != ["/dev/stdin"]:
-        fail(1, f"unknown command {command}")
-    documents = list(yaml.safe_load_all(Path(rest[0]).read_text(encoding="utf-8")))
-    made = encrypt(documents, flags) if command == "encrypt" else decrypt(documents)
-    sys.stdout.write(written(made, flags["--output-type"]))
-
-
-main()
+        raise Refusal(f"unknown command {command}")
+    documents = list(yaml.safe_load_all(call.stdin))
+    made = encrypt(documents, flags, call) if command == "encrypt" else decrypt(documents, call)
+    return written(made, flags["--output-type"])

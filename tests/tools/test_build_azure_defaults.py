@@ -2,11 +2,11 @@
 
 import json
 import lzma
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.tools.tool_runs import run_script
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "build_azure_defaults.py"
 TYPE, OTHER = "Microsoft.Storage/storageAccounts", "Microsoft.KeyVault/vaults"
@@ -24,7 +24,7 @@ def build(folder, recordings):
     lines = [f"{json.dumps(recording)}\n" for recording in recordings]
     (folder / "some.jsonl").write_text("".join(lines), encoding="utf-8")
     file = folder / "table.xz"
-    done = subprocess.run([sys.executable, TOOL, folder, f"--file={file}"], capture_output=True, text=True, check=False)
+    done = run_script(TOOL, folder, f"--file={file}")
     if done.returncode:
         return done.stderr.strip()
     return json.loads(lzma.decompress(file.read_bytes()))

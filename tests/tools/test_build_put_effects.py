@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.recordings import FOLDER
+from tests.tools.tool_runs import run_script
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "build_put_effects.py"
@@ -24,8 +23,7 @@ def record(name, put, get, arm_type=TYPE):
 
 
 def run(folders, file):
-    command = [sys.executable, str(TOOL), *map(str, folders), f"--file={file}"]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return run_script(TOOL, *folders, f"--file={file}")
 
 
 def build(folder, recordings):

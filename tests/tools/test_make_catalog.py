@@ -267,14 +267,22 @@ def read_index(data):
     return json.loads(lzma.decompress((data / "index.json.xz").read_bytes()))[GROUP]
 
 
-@pytest.fixture
-def released(tmp_path):
-    """A checkout and a catalog, at the release 2.21.0 with two versions."""
-    checkout, data = copy_checkout(tmp_path), tmp_path / "data"
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    """A folder with a checkout and a catalog, at the release 2.21.0 with two versions."""
+    folder = tmp_path_factory.mktemp("release")
+    checkout = copy_checkout(folder)
     add_version(checkout, "v1api20230101")
     commit(checkout, "v2.21.0")
-    take(checkout, data)
-    return checkout, data
+    take(checkout, folder / "data")
+    return folder
+
+
+@pytest.fixture
+def released(release, tmp_path):
+    """A copy of them that a test may change."""
+    shutil.copytree(release, tmp_path, symlinks=True, dirs_exist_ok=True)
+    return tmp_path / "aso", tmp_path / "data"
 
 
 def test_the_catalog_names_the_release(released):
@@ -385,6 +393,7 @@ def change_a_rule(checkout):
 
 
 def leave_out_a_folder(checkout):
+    run_git(checkout, "update-index", "--refresh")  # of a copy: git leaves a file that may have changed
     run_git(checkout, "sparse-checkout", "set", "v2/azure-arm")
 
 

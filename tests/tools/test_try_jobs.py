@@ -1,8 +1,6 @@
 """How pods of a real API server become processes, and what the tool reports where its programs are missing."""
 
 import base64
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,8 @@ import pod_runner
 import pytest
 import yaml
 from pod_runner import PodRunner
+
+from tests.tools.tool_runs import run_script
 
 TOOL = Path(__file__).parents[2] / "tools" / "try_jobs.py"
 POD = {
@@ -68,10 +68,9 @@ def runner(tmp_path: Path) -> PodRunner:
     return PodRunner(Objects(), ["gitsync"], tmp_path)
 
 
-def test_without_the_programs_it_reports_what_it_needs():
-    ended = subprocess.run(
-        [sys.executable, str(TOOL)], capture_output=True, text=True, check=False, env={"PATH": "/nowhere"}
-    )
+def test_without_the_programs_it_reports_what_it_needs(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    ended = run_script(TOOL)
     assert (ended.returncode, ended.stderr) == (
         2,
         "Not on PATH: etcd, kube-apiserver, kube-controller-manager, kubectl, git. Run tools/build_kubernetes.py.\n",

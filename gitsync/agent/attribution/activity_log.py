@@ -72,6 +72,8 @@ async def read_log(
     end = until + _ALMOST_A_SECOND  # the filter has no fractions, and what happened in this second counts too
     terms = [f"eventTimestamp ge '{format_time(since)}'", f"eventTimestamp le '{format_time(end)}'"]
     groups = {(arm_id.resource_group or "").casefold(): arm_id.resource_group for arm_id in arm_ids}
+    # The group comes from a manifest: a quote in it would end the literal of the filter, so the subscription is read
+    # then.
     if len(groups) == 1 and (group := next(iter(groups.values()))) and _GROUP_NAME.fullmatch(group):
         terms.append(f"resourceGroupName eq '{group}'")
     query = {"$filter": " and ".join(terms)}
@@ -107,6 +109,7 @@ def read_operations(rows: Iterable[Mapping[str, Any]]) -> Iterator[RecordedChang
             (*identity, row.at) if row.correlation_id in {"", NO_CORRELATION} and not operation_id else identity
         ].append(row)
     for same in operations.values():
+        # An operation may be accepted and fail later. The failure counts, since the resource did not change by it.
         states = {row.status for row in same}
         if states & {"succeeded", "accepted"} and "failed" not in states:
             yield from filter(None, [_make_change(same)])
@@ -142,6 +145,7 @@ def _make_change(rows: Sequence[_Row]) -> RecordedChange | None:
     operation = first.operation.casefold()
     is_effect = _POLICY_EFFECT.fullmatch(operation) is not None
     verb = Verb.WRITE if is_effect else _find_verb(operation)
+    # The log has a row for each evaluation of a policy too, such as an audit, which changes nothing.
     if verb is None or (first.category == "policy" and not is_effect):
         return None
     said = Attribution(
@@ -177,6 +181,7 @@ def _find_assignment(rows: Iterable[_Row]) -> str:
         text = read_mapping(row.cells, "properties").get("policies")
         try:
             policies = json.loads(text) if isinstance(text, str) else None
+        # The member is JSON in a text that anybody's policy may have shaped. Another row may still name the assignment.
         except (ValueError, RecursionError):
             continue
         for policy in policies if isinstance(policies, list) else ():
@@ -194,6 +199,7 @@ def _add_caller(change: RecordedChange, rows: Sequence[_Row]) -> RecordedChange:
     host = shorten_text(claims.get("xms_mirid"))
     author = classify_caller(caller, change.correlation_id)
     if author is AuthorKind.UNKNOWN:
+        # The name of the caller comes first, since a name with @ must never be shown as that of an application.
         is_application = claims.get("idtyp") == "app"
         author = AuthorKind.PERSON if upn else AuthorKind.APPLICATION if is_application else author
     said = replace(change.said, author=author)
@@ -201,6 +207,8 @@ def _add_caller(change: RecordedChange, rows: Sequence[_Row]) -> RecordedChange:
         return replace(change, said=replace(said, name=upn or caller, client=name_client(application)))
     if author is not AuthorKind.APPLICATION:
         return replace(change, said=said)
+    # A remediation signs in as the managed identity of its policy assignment, and this claim has the id of that
+    # assignment.
     if "/providers/microsoft.authorization/policyassignments/" in host.casefold():
         return replace(change, said=replace(said, author=AuthorKind.POLICY, name=host))
     ids = frozenset(map(read_guid, (caller, application, claims.get(f"{_CLAIMS}objectidentifier")))) - {""}

@@ -122,6 +122,7 @@ class _Search:
 
     async def query_graph(self, drifts: Sequence[Drift]) -> None:
         """Ask Resource Graph about the resources of one identity."""
+        # One query for all resources starts with the oldest write; what is too old for a resource is left out below.
         start = min(_choose_start(drift, resource_graph.RETENTION, self.now) for drift in drifts)
         records = await resource_graph.read_graph((drift.arm_id for drift in drifts), start, drifts[0].requests)
         by_id = _index(records)
@@ -151,6 +152,8 @@ class _Search:
 
     def _select_new(self, changes: Iterable[RecordedChange], drift: Drift) -> list[RecordedChange]:
         """Select the changes since the last write, which is not one of them; nor are those of this run."""
+        # Azure's time of the last write is exact if the source has that write. gitsync's own time allows for two
+        # clocks.
         own_ids = list_ids(drift.last_write)
         start = max((change.at for change in changes if change.correlation_id in own_ids), default=None)
         start = start or _choose_start(drift, activity_log.RETENTION, self.now)
@@ -158,10 +161,9 @@ class _Search:
         return [change for change in changes if change.at >= start and change.correlation_id not in known]
 
     def _say(self, change: RecordedChange) -> Attribution:
-        """Return what is reported of a change. What gitsync wrote is known by its id, else by its application: that of
-        a person who runs it is the client's.
-        """
+        """Return what is reported of a change."""
         commit = self.own.commits.get(change.correlation_id)
+        # What gitsync wrote is known by its id, else by its application: that of a person who runs it is the client's.
         if commit is None and not (change.callers & self.callers):
             return change.said
         return replace(change.said, author=AuthorKind.GITSYNC, name="", label="", client="", commit=commit or "")
@@ -191,6 +193,7 @@ class _Search:
             if chosen := [change for change in itself if change.verb is verb]:
                 return chosen
         for changes in family[1:]:
+            # A write of a group or a subscription has no resource in its body, so it explains no drift in one.
             writes = [change for change in changes if change.verb is Verb.WRITE and "/providers/" in change.arm_id]
             if foreign := [change for change in writes if self._say(change).author is not AuthorKind.GITSYNC]:
                 return foreign[:1]
@@ -228,21 +231,22 @@ def _choose_delete(family: Iterable[Iterable[RecordedChange]]) -> list[RecordedC
 
 
 def _choose_by_fields(changes: Iterable[RecordedChange], drift: Drift, answer: _Answer) -> list[RecordedChange]:
-    """Choose the newest change of each path that differs, and note the operations that changed other fields. One that
-    does not name its fields may have changed all; before a create there was another resource.
-    """
+    """Choose the newest change of each path that differs, and note the operations that changed other fields."""
     chosen, left = [], set(drift.paths)
     for change in changes:
         if not left:
             break
         touched = tuple(resource_graph.select_touched(change.fields or (), drift.paths))
+        # The activity log has the same operation without its fields, and would name it as an author of this drift.
         if change.fields and not touched:
             answer.others.add(change.correlation_id)
+        # A change that does not name its fields may have changed all.
         if change.fields is None and change.verb is not Verb.DELETE:
             chosen.append(change)
         elif newest_of := tuple(path for path in touched if path in left):
             chosen.append(replace(change, said=replace(change.said, paths=newest_of)))
             left.difference_update(newest_of)
+        # Before a create there was another resource.
         if change.verb is Verb.CREATE:
             break
     return chosen
@@ -264,4 +268,5 @@ def _conclude(drift: Drift, answer: _Answer, now: datetime) -> tuple[Attribution
         doubt = FORGOTTEN
     else:
         doubt = NOTHING_YET
+    # An empty entry would read as "no one changed it", so each drift gets its changes or the reason why none is known.
     return (Attribution(doubt=doubt),)

@@ -152,14 +152,12 @@ _INDEX = re.compile(r"\[(\d+)\]")
 
 
 def select_touched(fields: Iterable[str], pointers: Iterable[str]) -> Iterator[str]:
-    """Yield the JSON pointers of differences that a change of fields touches: one is the other, or is above it.
-
-    Resource Graph may compare another api-version and count the items of a list in another way, so from the first item
-    on any field of the list matches.
-    """
+    """Yield the JSON pointers of differences that a change of fields touches: one is the other, or is above it."""
     touched = {_cut_at_index(_INDEX.sub(r".\1", field)) for field in fields}
     for pointer in pointers:
         dotted = ".".join(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]).casefold()
+        # Resource Graph may compare another api-version and count the items of a list in another way, so from the first
+        # item on any field of the list matches.
         path = _cut_at_index(dotted)
         if any(
             path == changed_path or path.startswith(f"{changed_path}.") or changed_path.startswith(f"{path}.")
@@ -171,7 +169,5 @@ def select_touched(fields: Iterable[str], pointers: Iterable[str]) -> Iterator[s
 def _cut_at_index(dotted: str) -> str:
     """Cut a path before the first index of a list."""
     steps = dotted.split(".")
-    changed_path = next(
-        (changed_path for changed_path, step in enumerate(steps) if step.isdigit() and changed_path), len(steps)
-    )
-    return ".".join(steps[:changed_path])
+    end = next((number for number, step in enumerate(steps) if step.isdigit() and number), len(steps))
+    return ".".join(steps[:end])

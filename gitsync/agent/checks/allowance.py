@@ -98,6 +98,8 @@ class Budget:
             claim = claims[index]
             if left <= 0:
                 break
+            # A claim without a share is left out and does not end the loop: one of the first hundred changes may come
+            # after it.
             if not claim.is_more or more > 0:
                 granted[index] = True
                 left, more = left - 1, more - claim.is_more
@@ -141,6 +143,8 @@ class Allowance:
 
     def _settle(self) -> None:
         """Grant what was claimed, once no other claim is awaited."""
+        # With one claim missing, a grant would serve the quickest check, and the same plan would send other requests
+        # next time.
         if not self._claims or len(self._claims) < self._awaited:
             return
         settled, self._claims = self._claims, []

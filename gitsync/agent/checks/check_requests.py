@@ -202,11 +202,14 @@ class CheckRequests:
         return await self._once(key, lambda reader: reader.check(path, api_version, body))
 
     async def _once(self, key: tuple[str, ...], send: Callable[[Reader], Awaitable[T]]) -> T | Unanswered:
+        # The path is compared without case, as Azure does. A query or a body may have values that differ in case.
         key = tuple(part.casefold() if index == 1 else part for index, part in enumerate(key))
         if key not in self._sent:
             if self.allowance.is_used_up:
                 return _LIMIT
             session = self._open_session()
+            # The task is kept, not its answer: a second check that comes while the request is on its way waits for the
+            # same one.
             task = asyncio.ensure_future(_catch(send, self._arm.reader(session)))
             self._sent[key] = _SentRequest(task=task, session=session, is_read=key[0] != "ask")
         self._sent[key].checks.add(self._check)

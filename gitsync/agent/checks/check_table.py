@@ -143,4 +143,6 @@ async def _run(name: CheckName, changes: Sequence[PlannedChange], requests: Chec
         finding = CheckFinding(check=name, verdict=CheckVerdict.NOT_CHECKED, code="InternalError", message=message)
         return [(change.key, finding) for change in changes]
     finally:
+        # No request is granted before each check has claimed or left, so one that fails must leave, or all others would
+        # wait.
         requests.allowance.leave()

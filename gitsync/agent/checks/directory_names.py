@@ -93,6 +93,7 @@ def _list_new_uris(change: PlannedChange) -> list[str]:
     """List the URIs that an application gets by a change."""
     if change.arm_type.casefold() != _APPLICATION or change.deletes:
         return []
+    # Only a new URI can collide: Graph has accepted those that the application has.
     before = {uri.casefold() for uri in _list_uris(change.live_body)}
     return [uri for uri in _list_uris(change.body) if uri.casefold() not in before]
 

@@ -223,6 +223,7 @@ def _evaluate_lock(change: PlannedChange, lock: Lock) -> Iterator[CheckFinding]:
     if lock_scope is None or is_lock(change.arm_id):  # no lock forbids to change locks
         return
     make = partial(_make_lock_finding, change, lock)
+    # Azure may add a level. What an unknown one forbids is not certain, so it does not refuse the change.
     if level not in {_READ_ONLY, _CAN_NOT_DELETE}:
         yield make(CheckVerdict.WARNING, "may forbid this change")
     elif change.deletes:
@@ -296,6 +297,7 @@ def _applies_to(denial: DenyAssignment, principal: Principal | None) -> bool | N
 
 def _has_principal(rows: Iterable[tuple[str, str]], own_id: str) -> bool | None:
     rows = tuple(rows)
+    # A rule for everyone needs no look at the token. Any other list may have a group, whose members no token shows.
     if any(row_id == _EVERYONE or (own_id and row_id == own_id) for row_id, _ in rows):
         return True
     is_told = own_id and all(kind in {"user", "serviceprincipal"} for _, kind in rows)

@@ -203,6 +203,7 @@ async def check_names(changes: Sequence[PlannedChange], requests: CheckRequests)
         )
     )
     for (change, gap), answer in zip(sent, answers, strict=True):
+        # A refusal of the provider is certain without the list, so the gap in that list adds nothing to it.
         if gap is None or answer.verdict is CheckVerdict.REFUSED:
             findings.append((change.key, answer))
         else:
@@ -305,11 +306,13 @@ def evaluate_holder(change: PlannedChange, soft: Retention, holder: Holder) -> C
     where = f"in resource group {holder.group} and location {holder.location}"
     mode, location = _find_mode(change, soft), (change.body or {}).get("location")
     fits = not _list_moves(change, holder)
+    # The sync purges the deleted resource before the create, which only its purge protection can refuse.
     if change.purges or mode == _PURGE_GOAL:
         if holder.is_protected:
             message = f"The purge of {what} is refused: it is protected until {holder.purged}."
             return _refuse("MethodNotAllowed", message, _advise(change, soft, holder))
         return _FINE
+    # A deleted resource can be recovered only in its location and by its mode, and one of the two is not known.
     if isinstance(location, HiddenValue) or mode is HiddenValue.LATER:
         return _leave(UNKNOWN_VALUE, f"Whether {what} can be recovered depends on a value that is not known yet.")
     # A PUT of this type recovers by itself what was deleted, with its data.

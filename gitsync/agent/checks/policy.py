@@ -248,8 +248,9 @@ async def _evaluate_case(
 async def _evaluate_by_sample(
     case: Case, answer: Mapping[str, Any], rules: Rules, scopes: Scopes
 ) -> list[CheckFinding]:
-    """Evaluate a case by the response for an equal one with another name. A claim on the body applies to both."""
+    """Evaluate a case by the response for an equal one with another name."""
     claims = evaluate(case, answer) or []
+    # A claim on the body applies to both cases; one on the name may not.
     ours = [
         claim for claim in claims if claim.is_of_body and claim.effect in {PolicyEffect.DENIES, PolicyEffect.REPORTS}
     ]
@@ -268,10 +269,7 @@ async def _evaluate_all(case: Case, claims: Sequence[PolicyClaim], rules: Rules,
 
 
 def build_case(change: PlannedChange, new_groups: set[IdKey]) -> Case | CheckFinding:
-    """Build the request about a change, without what is secret or unknown; or return why there is none.
-
-    A group of `new_groups` does not exist yet, so the request goes to its subscription.
-    """
+    """Build the request about a change, without what is secret or unknown; or return why there is none."""
     parent, _, name = change.arm_id.rstrip("/").rpartition("/")
     if change.doubt or "<" in parent:
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, change.id_gap)
@@ -279,6 +277,7 @@ def build_case(change: PlannedChange, new_groups: set[IdKey]) -> Case | CheckFin
     if scope == "/":
         return _find(CheckVerdict.NOT_CHECKED, NOT_EVALUATED, "Azure evaluates policies in a subscription only.")
     owner = _find_owner(change)
+    # A group of the plan does not exist yet, so the request goes to its subscription.
     if scope.key in new_groups:
         scope, owner = ArmId("/".join(scope.split("/")[:3])), owner or scope
     body = change.body or {}
@@ -370,10 +369,11 @@ async def _send(case: Case, requests: CheckRequests, gate: asyncio.Semaphore) ->
 
 
 def _make_unhindered(case: Case) -> CheckFinding:
-    """Make the finding of a change that no policy refuses as far as it is known. Policies do not read secrets."""
+    """Make the finding of a change that no policy refuses as far as it is known."""
     if "<" in case.change.arm_id:
         message = "No policy denies what is known of it, but its name is not known yet."
         return _find(CheckVerdict.NOT_CHECKED, UNKNOWN_VALUE, message)
+    # Policies do not read secrets, so only values that are known later leave a doubt.
     later = [path for path, kind in list_unknown(case.change.body) if kind is HiddenValue.LATER]
     if later:
         pointer = format_pointer(later[0])
@@ -449,6 +449,7 @@ def _find(
 
 
 def _covers(scope: ArmId, arm_id: ArmId) -> bool:
-    """Return whether a scope contains a resource. Azure lists only those management groups that do."""
+    """Return whether a scope contains a resource."""
+    # Of management groups, Azure lists only those that contain the resource.
     is_group = f"{scope.casefold()}/".startswith(_MANAGEMENT_GROUPS)
     return is_group or arm_id.is_within(scope)

@@ -186,10 +186,11 @@ def _find_present(case: Case, path: JsonPath) -> Any:
 
 
 def _parse_field(field: object) -> JsonPath:
-    """Parse a field as policies write it, `tags['env']` or `properties.a[0].b`. All after `tags.` is one name."""
+    """Parse a field as policies write it, `tags['env']` or `properties.a[0].b`."""
     if not isinstance(field, str) or field != shorten_text(field):  # no field has such a name
         return ()
     if field.casefold().startswith("tags."):
+        # The name of a tag may have dots: all after `tags.` is one name.
         return ("tags", field[5:])
     return tuple(int(step) if step.isdecimal() else step for step in _IN_FIELD.findall(field) if step != "*")
 

@@ -193,6 +193,8 @@ def evaluate(batch: Sequence[PlannedChange], answer: Mapping[str, Any] | Unanswe
     listed = read_mapping(answer, "properties").get("validatedResources")
     validated = {ArmId(arm_id).key for arm_id in listed if isinstance(arm_id, str)} if isinstance(listed, list) else ()
     fine = CheckFinding(check=CheckName.PREFLIGHT, verdict=CheckVerdict.FINE)
+    # A 200 alone proves nothing: providers without preflight are skipped by Azure, and only the list names what it
+    # validated.
     silent = _leave(NOT_VALIDATED, "Azure's response does not confirm that the resource was validated.")
     return [(change.key, fine if change.arm_id.key in validated else silent) for change in batch]
 
@@ -257,6 +259,8 @@ def _find_change(batch: Sequence[PlannedChange], leaf: _Leaf) -> PlannedChange |
     for target in leaf.targets:
         wanted = ArmId(target).key
         for name in (lambda change: change.arm_id, _make_name, lambda change: change.arm_id.name):
+            # A target may be the last name alone, which several resources of a request can share: then it names none of
+            # them.
             if len(found := [change for change in batch if ArmId(name(change)).key == wanted]) == 1:
                 return found[0]
     return None

@@ -109,10 +109,11 @@ async def check_quota(changes: Sequence[PlannedChange], requests: CheckRequests)
 async def _decide_region(
     change: PlannedChange, changes: Sequence[PlannedChange], requests: CheckRequests
 ) -> str | CheckFinding:
-    """Decide the region of a change. An agent pool is where its cluster is: in this plan, or in Azure."""
+    """Decide the region of a change."""
     if change.doubt or "<" in (change.arm_id.subscription or "<"):
         return _leave(UNKNOWN_VALUE, change.id_gap)
     body: Mapping[str, Any] = change.body or {}
+    # An agent pool is where its cluster is: in this plan, or in Azure.
     if change.arm_type.casefold() == _POOL:
         cluster_id = change.arm_id.parent
         body = next((each.body for each in changes if each.body and each.arm_id.is_same(cluster_id)), {})
@@ -285,6 +286,7 @@ async def _read_sizes(quota_region: QuotaRegion, requests: CheckRequests) -> Map
     if isinstance(answer, Unanswered):
         return answer.as_finding(CheckName.QUOTA)
     sizes = [size for row in answer if (size := read_size(row, quota_region.region))]
+    # An empty list proves nothing: by it, every size would be refused as not offered.
     if not sizes:
         return _leave(NOTHING_LISTED, f"Azure lists no machine sizes in {quota_region.region}.")
     return {size.name.casefold(): size for size in sizes}
@@ -304,6 +306,7 @@ async def _read_usages(
     for row in answer:
         name, used, limit = row.get("name"), row.get("currentValue"), row.get("limit")
         value = name.get("value") if isinstance(name, Mapping) else None
+        # The unreadable entry may be the limit that the plan exceeds, so none of the list counts.
         if not isinstance(value, str) or not isinstance(used, int) or not isinstance(limit, int):
             return _leave(
                 UNUSABLE_ANSWER,

@@ -78,6 +78,7 @@ def read_listings(provider: Mapping[str, Any]) -> dict[str, Listing] | None:
         members = row if isinstance(row, Mapping) else {}
         below, versions = members.get("resourceType"), members.get("apiVersions")
         locations = members.get("locations") or []
+        # A type that is left out would count as unlisted, so one malformed row makes the complete list unusable.
         if not isinstance(below, str) or not _is_texts(versions) or not versions or not _is_texts(locations):
             return None
         listings[below.casefold()] = Listing(versions=tuple(versions), locations=tuple(locations))
@@ -89,19 +90,18 @@ def _is_texts(value: Any) -> TypeGuard[list[str]]:
 
 
 def evaluate(change: PlannedChange, listings: Mapping[str, Listing]) -> list[CheckFinding]:
-    """Compare a change with the metadata of its provider.
-
-    Providers do not list all of their child types (Microsoft.Storage has no containers). ARM routes these as their
-    parents, so a version that the nearest listed parent has is fine; one that it lacks is a guess, and no refusal.
-    """
+    """Compare a change with the metadata of its provider."""
     below = change.arm_type.partition("/")[2].casefold()
     listing = listings.get(below)
     fine = _make(verdict=CheckVerdict.FINE)
     if listing is not None:
         return [*_evaluate_version(change, listing), *_evaluate_location(change, listing)] or [fine]
+    # Providers do not list all of their child types (Microsoft.Storage has no containers).
     steps = below.split("/")
     parents = ("/".join(steps[:end]) for end in range(len(steps) - 1, 0, -1))
     parent = next((listings[parent] for parent in parents if parent in listings), None)
+    # ARM routes such types as their parents, so a version that the nearest listed parent has is fine; one that it lacks
+    # is a guess, and no refusal.
     if parent is not None and _has_version(parent, change.api_version):
         return [fine]
     message = f"The provider does not list the type {change.arm_type}."

@@ -41,16 +41,14 @@ class Message(NamedTuple):
 
 
 def find_state(report: Report, before: Mapping[Key, Record], today: date) -> str:
-    """Return the words for the state of the estate, in their order and with commas; "" if all is well. Drift counts
-    also if the run has reverted it: somebody should know that there was some. `before` are the records of earlier runs.
-
-    Changes outside of git stay until somebody decides, so their word has a digest of what they are: one more is
-    another state.
+    """Return the words for the state of the estate, in their order and with commas; "" if all is well. `before` are the
+    records of earlier runs.
     """
     found = set()
     for result in report.results:
         if result.outcome is Outcome.FAILED:
             found.add(_FAILED)
+        # Drift counts also if the run has reverted it: somebody should know that there was some.
         if result.found in DRIFTED and result.manifest.hold is None:
             found.add(_DRIFTED)
         if _is_due(result, before.get(result.key), today):
@@ -61,6 +59,8 @@ def find_state(report: Report, before: Mapping[Key, Record], today: date) -> str
         for change in result.comparison.outside
         if result.manifest.hold is None
     ]
+    # Changes outside of git stay until somebody decides, so their word has a digest of what they are: one more is
+    # another state.
     digest = hashlib.sha256("\n".join(sorted(changed)).encode("utf-8", "replace")).hexdigest()[:_DIGITS]
     state = {word: word for word in found} | ({_OUTSIDE: f"{_OUTSIDE}:{digest}"} if changed else {})
     return ", ".join(state[word] for word in _WORDS if word in state)

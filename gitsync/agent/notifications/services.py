@@ -84,6 +84,7 @@ def read_addresses(config: Config, redact: Callable[[Secret], None]) -> list[Ser
         texts += [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     addresses = [ServiceAddress(number, text) for number, text in enumerate(dict.fromkeys(texts), 1)]
     for address in addresses:
+        # Masked before an address is checked, so that no error message of the check shows a token.
         for part in _list_secrets(address.text):
             redact(Secret(part))
     if len(addresses) > _MANY:

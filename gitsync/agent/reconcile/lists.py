@@ -135,6 +135,8 @@ class Lists:
     def _learn(self, family: Hashable, *, is_useful: bool) -> None:
         """Count the first uses of a family. Lists that approve nothing are not requested again."""
         if is_useful:
+            # The first verdict stays: after one approval, an entry that does not approve shows a change and not a bad
+            # list.
             self._is_useful.setdefault(family, True)
             return
         self._failures[family] += 1

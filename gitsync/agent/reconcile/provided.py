@@ -34,12 +34,13 @@ def describe_apply(attempt: ApplyAttempt, *, always_put: bool) -> ProvidedResour
         applied=attempt.remembered.applied if attempt.remembered else None,
         kept=list_kept(attempt.prepared, before=record.kept if record else NOTHING_KEPT),
         is_expected=record is not None and record.claim is Claim.EXPECTED,
+        # A server shows whether a user has a password and not which, so the digest on record decides whether it is new.
         sets_password=is_new or always_put or attempt.decision.action is Action.CREATE,
     )
 
 
 async def describe_record(record: Record, values: RunValues) -> ProvidedResource:
-    """Return what a record has of a resource. Of the Secrets, only that of the administrator is read.
+    """Return what a record has of a resource.
 
     Raises MissingValueError if it is missing, and SecretStoreError if it cannot be read.
     """
@@ -51,6 +52,7 @@ async def describe_record(record: Record, values: RunValues) -> ProvidedResource
         owner_id=_find_owner_id(record.arm_id),
         applied=record.spec.applied,
         kept=record.kept,
+        # Of the Secrets, only that of the administrator is read.
         administrator_password=await _read_password(record, values),
         is_expected=record.claim is Claim.EXPECTED,
     )

@@ -97,6 +97,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
             Step(Stage.COMPARE, compare, is_for_open=True),
             Step(Stage.COMPARE, note_read),
             Step(Stage.COMPARE, use_outside, is_for_open=True),
+            # A held resource has no write, so it stops before the stages that guard or review one.
             Step(Stage.COMPARE, export_and_hold, is_for_open=True),
             Step(Stage.COMPARE, check_replacement, is_for_open=True),
             Step(Stage.COMPARE, check_write_locks, is_for_open=True),
@@ -105,6 +106,7 @@ APPLY: tuple[Leg[ApplyAttempt], ...] = (
             Step(Stage.COMPARE, report_kept, is_for_open=True),
             Step(Stage.COMPARE, review_apply),
             Step(Stage.COMPARE, check_apply, is_for_open=True),
+            # Last of its leg: the delete of a replacement must not begin while a later stage may still stop the write.
             Step(Stage.COMPARE, begin_replacement, is_for_open=True),
         )
     ),
@@ -164,6 +166,7 @@ async def reconcile(node: Node, before: Mapping[Key, Result], run: RunContext) -
     else:
         prune_attempt = await _repeat(PRUNE, _begin_prune(node, before, run), run)
         result = build_prune_result(prune_attempt, run.rules, run.clock.now(), run.redactions)
+    # Each change is one line, on the display for a person or else in the log.
     if not run.connections.progress.finished(result):
         _log(result, writes=run.rules.writes)
     return result
@@ -200,11 +203,10 @@ def _log(result: Result, *, writes: bool) -> None:
 def _describe_failure(result: Result) -> dict[str, str]:
     """Return what a person on call needs to find the failure: Azure's code and request id, and the code for `gitsync
     explain`. Unknown values are left out.
-
-    Without Azure's message: it may repeat a secret that the run has not read yet, and the report has it.
     """
     condition, last = result.condition, result.attempts[-1] if result.attempts else None
     known_code = find_code(condition) if find_code_advice(condition, result.arm_id) else ""
+    # Without Azure's message, which may repeat a secret that the run has not read yet. The report has it.
     failure = {
         "code": last.code if last else known_code,
         "request_id": condition.request_id or (last.request_id if last else ""),
@@ -255,6 +257,7 @@ async def _repeat(legs: tuple[Leg[A], ...], attempt: A, run: RunContext) -> A:
         if attempt.stop and attempt.observed.is_listed:  # the list may have been wrong
             attempt = attempt.restarted()
             continue
+        # A plan changes nothing that the cause of a stop could wait for, so it reports the stop as it is.
         if attempt.stop is None or attempt.stop.kind is not StopKind.WAITS or not run.rules.writes:
             return attempt
         if not await _pause(tries, attempt.stop, attempt.session, run.clock):
@@ -269,6 +272,7 @@ async def _pause(tries: int, stop: Stop, session: Session, clock: Clock) -> bool
         return False
     with session.waiting(Wait(stop.condition.reason, until, tries + 2)):
         await clock.sleep(seconds)
+    # A stop of the run ends the sleep early and moves the deadline to that moment.
     return clock.monotonic() < session.deadline
 
 

@@ -51,6 +51,8 @@ def build_apply_record(
     if old and (attempt.apply.skipped_because or (attempt.stop and attempt.stop.condition.reason == OVERLAP)):
         return old
     if old and old.condition and not is_replacement(condition, old.condition):
+        # An equal condition keeps its time, so that a run without news commits nothing. A weaker one, such as a wait,
+        # would hide a failure.
         condition = old.condition
     if old and attempt.request is None and not prepared.relations.written_by:
         return _revise_record(attempt, old, condition, spec, now)
@@ -75,16 +77,17 @@ def build_apply_record(
         exports=_join_exports(attempt),
         kept=_find_kept(attempt),
         condition=condition,
+        # The store decides by it whether the record may be written: one with a refused seal is never sealed again.
         trust=old.trust if old else Trust.UNCHECKED,
     )
 
 
 def _record_access(attempt: ApplyAttempt, rules: RunRules) -> RecordedAccess:
-    """Record the identity that the resource was reconciled with. One that could not reconcile a resource that gitsync
-    manages does not replace the one on record: the next plan still shows that another identity would write it.
-    """
+    """Record the identity that the resource was reconciled with."""
     old, stop, credential = attempt.record, attempt.stop, attempt.prepared.credential
     is_reconciled = stop is None or stop.kind.is_fine or attempt.write.done is not Action.NONE
+    # An identity that could not reconcile the resource does not replace the one on record: the next plan still shows
+    # that another identity would write it.
     if old and old.claim.is_ours and not is_reconciled:
         return replace(old.access, operator=rules.agent)
     return RecordedAccess(
@@ -120,17 +123,19 @@ def _record_writes(attempt: ApplyAttempt, generation: int, rules: RunRules, now:
 
 
 def keep_prune_record(attempt: PruneAttempt, condition: Condition, rules: RunRules, now: datetime) -> Record | None:
-    """Return the record to keep of a prune. That of an unconfirmed delete stays, with its condition, or nothing would
-    track it.
-    """
+    """Return the record to keep of a prune."""
     record = attempt.record
     if attempt.write.done in {Action.DELETE, Action.DETACH}:
         # What is created again next keeps its record; of what is gone for good, nothing is left to track.
         return record if attempt.prune.replaces else None
     if attempt.decision.action is not Action.DELETE:  # it must not be deleted now
+        # None is not False: a resource that was not read may exist, and without its record no later run would delete
+        # it.
         return None if attempt.observed.exists is False else record
+    # The record of an unconfirmed delete stays, with its condition, or nothing would track it.
     is_newer = attempt.write.is_deleting or is_replacement(condition, record.condition)
     latest = condition if is_newer else record.condition
+    # The operation of a replacement stays until the resource exists again: by it the next run creates what is missing.
     operation = record.writes.operation if attempt.prune.replaces else _find_operation(attempt, "delete", now)
     writes = replace(record.writes, operation=operation, last=_find_last_write(attempt, rules))
     return replace(record, condition=latest, writes=writes)
@@ -184,6 +189,7 @@ def _revise_record(
             old.manifest,
             # The policy of an invalid manifest may be part of the mistake, and a later prune goes by the record.
             policy=attempt.policy if attempt.prepared.is_valid else old.manifest.policy,
+            # Git has the manifest again, so the revision that had it last is searched once it is removed.
             last_revision="",
             hold=_find_hold(attempt),
             **make_declaration(attempt.prepared.resource),
@@ -224,9 +230,7 @@ def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> Fail
 
 
 def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
-    """Return the streak of writes that something undid. A run without differences ends a streak only if git changed or
-    the resource was paused.
-    """
+    """Return the streak of writes that something undid."""
     old = attempt.record
     before = old.writes.streak if old else None
     if attempt.write.done is not Action.NONE:
@@ -237,6 +241,7 @@ def _find_streak(attempt: ApplyAttempt, now: datetime) -> WriteStreak | None:
     if not is_decided or attempt.decision.action is not Action.NONE:
         return before
     moved_on = attempt.remembered is not None and attempt.remembered.applied != old.spec.applied
+    # A run without differences ends a streak only if git changed or the resource was paused.
     return None if before.paused or moved_on else before
 
 

@@ -288,11 +288,10 @@ def collect_forgotten_exports(
 
 
 def _exists(attempt: Attempt) -> bool:
-    """Return whether the resource exists, as far as this run has read it. If it was not read, the record decides,
-    unless its owner does not exist: Azure has nothing below that.
-    """
+    """Return whether the resource exists, as far as this run has read it."""
     if attempt.observed.exists is not None:
         return attempt.observed.exists
+    # Without a read the record decides, unless the owner does not exist: Azure has nothing below that.
     return _was_ours(attempt.record) and not (isinstance(attempt, ApplyAttempt) and _lacks_owner(attempt))
 
 
@@ -330,7 +329,7 @@ def _is_settled(attempt: Attempt) -> bool:
 
 def _make_interrupted(attempt: Attempt, stop: Stop) -> Condition | None:
     """Make the condition of a resource that was under way when a person or a scheduler stopped the run; None for one
-    that had come to its end. What it waited for, or would have tried again, is not a failure.
+    that had come to its end.
     """
     session, code = attempt.session, find_code(stop.condition)
     is_open = stop.kind in {StopKind.WAITS, StopKind.LATE} or code in {INTERRUPTED, RECONCILING.reason, DELETING.reason}
@@ -342,6 +341,7 @@ def _make_interrupted(attempt: Attempt, stop: Stop) -> Condition | None:
         message = f"{session.end_reason} while Azure works on it. {session.last_error(session.stage)}".rstrip()
     else:
         message = f"{session.end_reason} before another try. Last error: {code}: {stop.condition.message}"
+    # What the resource waited for, or would have tried again, is not a failure.
     return make_warning(INTERRUPTED, message)
 
 
@@ -362,13 +362,15 @@ def _list_notes(attempt: Attempt) -> tuple[str, ...]:
 
 
 def _make_planned(record: Record | None, note: str, failed_since: str, *, is_settled: bool) -> Condition:
-    """Return the condition of a plan: that of the last run, marked as such. The note comes first: it names calls that a
-    sync would make in addition to the write. An earlier failure keeps its cause beside the note. Of a resource in sync,
-    only a failure after the write is left, which a plan does not repeat: an export, or a check.
+    """Return the condition of a plan: that of the last run, marked as such. An earlier failure keeps its cause beside
+    the note.
     """
+    # The note comes first: it names calls that a sync would make in addition to the write.
     if record is None or record.condition is None or (note and not failed_since):
         return replace(PLANNED, message=note)
     last = record.condition
+    # Of a resource in sync, only a failure after the write is left, which a plan does not repeat: an export, or a
+    # check.
     if is_settled and not last.is_ready and not is_after_write(last):
         return PLANNED
     if not failed_since:

@@ -108,9 +108,10 @@ class RunCache:
         return any(arm_id in text for arm_id in self._created if "/providers/" in arm_id)
 
     def keep(self, arm_id: ArmId, live: Live) -> None:
-        """Keep a resource as just read, for its children. One that does not fit is read again when it is requested."""
+        """Keep a resource as just read, for its children."""
         key = arm_id.key
         self._forget(key)
+        # A resource that does not fit is read again when it is requested.
         if live.bytes_read <= _LARGEST_KEPT and self._kept_bytes + live.bytes_read <= _MOST_KEPT:
             self._read[key] = live
             self._kept_bytes += live.bytes_read
@@ -134,6 +135,7 @@ class RunCache:
         """Return the response to a check of several resources. One read serves all; an empty response is not kept."""
         async with self._lookups_under_way.setdefault(lookup, asyncio.Lock()):
             answer = self._answers.get(lookup) or await read()
+            # This run may still create what an empty response lacks.
             if answer:
                 self._answers[lookup] = answer
             return answer

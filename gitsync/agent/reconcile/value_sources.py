@@ -22,16 +22,15 @@ from gitsync.repository.secrets.reference_values import RunValues
 
 
 async def share_values(attempt: ApplyAttempt, run: Observing) -> None:
-    """Make known what a resource has. In a plan, what a sync would write is not known yet.
-
-    Of a resource that failed, only id and name are: what needs more of it waits (`owner_check`).
-    """
+    """Make known what a resource has."""
     if attempt.known_kind is None:  # a problem of its manifest
         return
     attempt = await _read_unread(attempt, run)
+    # In a plan, what a sync would write is not known yet.
     is_new = not run.rules.writes and attempt.decision.action in {Action.CREATE, Action.REPLACE}
     name = format_short_key(attempt.key)
     later = Placeholder("", why=f"known after the sync of {name}", is_public=True, is_new=is_new)
+    # Of a resource that failed, only id and name are known: what needs more of it waits (`owner_check`).
     has_failed = attempt.stop is not None and not attempt.stop.kind.is_fine
     unready = UnreadValue("", why=f"{name} is not ready")
     source = make_source(
@@ -65,12 +64,13 @@ async def _read(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
 
 def _fill_spec(attempt: ApplyAttempt, values: RunValues) -> Mapping[str, Any]:
-    """Return the spec with the values of its own expressions. That of a resource that is only read may lack some."""
+    """Return the spec with the values of its own expressions."""
 
     def compute(value: ComputedValue) -> Any:
         try:
             return values.computed(value)
         except MissingValueError as missing:
+            # The spec of a resource that is only read may lack some values.
             return UnreadValue("", why=missing.message.rstrip("."))
 
     spec: Mapping[str, Any] = fill_computed(attempt.prepared.resource.spec, compute)

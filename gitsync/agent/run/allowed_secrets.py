@@ -86,6 +86,7 @@ def _find_secrets(
         if word == EnvironmentSource.name:
             values_by_name = _read_environment(manifests, environment)
         for name, values in values_by_name.items():
+            # A Secret may have its keys from several sources. The first source that has a key wins, as in a sync.
             found[name] = {**values, **found.get(name, {})}
     # Without this key, variables do not count as a Secret: a sync looks for it first.
     read = {name: values for name, values in found.items() if name in declared or SUBSCRIPTION in values}

@@ -9,9 +9,7 @@ from gitsync.settings.config.hosts import find_job_url
 
 
 def make_change_reference(source: Checkout, environment: Mapping[str, str]) -> str:
-    """Make the reference: the commit of the manifests, and in a pipeline the page of the job; "" with neither.
-
-    Files with uncommitted changes are not those of a commit.
-    """
+    """Make the reference: the commit of the manifests, and in a pipeline the page of the job; "" with neither."""
+    # Files with uncommitted changes are not those of a commit.
     commit = "" if source.dirty else source.revision or ""
     return " ".join(filter(None, (commit, find_job_url(environment))))

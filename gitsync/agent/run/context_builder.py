@@ -165,6 +165,7 @@ def _make_export_sinks(connections: Connections, run_input: RunInput, state: Sta
 def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
     """Add the lists that a plan needs; none if every resource is written or reviewed: that takes a read."""
     is_each_read = run.rules.always_put or run.rules.approval.is_reviewed
+    # A revert and an acknowledgement use the values that Azure shows, and an entry of a list may lack some.
     if config.reads == "each" or is_each_read or run.rules.outside_use is not OutsideUse.REPORT:
         return run
 
@@ -176,6 +177,7 @@ def add_lists(config: Config, run: RunContext, plan: Plan) -> RunContext:
 
     nodes = run.rules.approval.review.nodes if run.rules.approval.review else {}
     reviewed_writes = {key for key, reviewed in nodes.items() if reviewed.action is not Action.NONE}
+    # A resource that the reviewed plan writes is read anyway, so no list is worth a request for it.
     applies = (apply for key, apply in plan.applies.items() if key not in reviewed_writes)
     today = run.clock.now().date()
     return replace(run, lists=Lists(choose_cover(_list_listed(applies, run)), read, today))

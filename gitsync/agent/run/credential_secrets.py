@@ -48,6 +48,7 @@ def _check_usable(
         for name in list_credential_names((entry.resource for entry in prepared), {})
         if name in manifests.objects.secrets
     }
+    # A resource may export the missing keys into its Secret during the run.
     names = [name for name, address in addresses.items() if address not in exported]
     lookups = asyncio.run(_look_up(names, manifests, config, environment)) if names else {}
     found = {

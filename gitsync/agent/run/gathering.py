@@ -100,11 +100,10 @@ def join_run(run: RecordedRun, clock: Clock) -> Report:
 
 
 def _list_ended(run: RecordedRun) -> Mapping[int, int]:
-    """List the exit codes of the shards that have ended, by number. A worker that was started again after the run was
-    gathered has a branch again.
-    """
+    """List the exit codes of the shards that have ended, by number."""
     ended = {number: code for number, code in run.ended.items() if 0 < number <= run.pin.workers}
     for branch in run.workers:
+        # A worker that was started again after the run was gathered has a branch again.
         ended.pop(branch.number, None)
         if branch.exit_code is not None:
             ended[branch.number] = branch.exit_code

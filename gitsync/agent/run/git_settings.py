@@ -25,8 +25,7 @@ def make_git_access(config: Config, grace: Grace | None = None) -> GitAccess:
 
 
 def make_seals(config: Config, environment: Mapping[str, str]) -> RecordSeals:
-    """Make the seals of the agent. Without --agent, its records may bear the name of its namespace, and are checked
-    too.
-    """
+    """Make the seals of the agent."""
+    # Without --agent, records may bear the name of the agent's namespace, and are checked too.
     former = environment.get("POD_NAMESPACE", "") if config.agent is None else ""
     return RecordSeals(config.agent or DEFAULT_AGENT, config.digest_key, config.previous_digest_key, former)

@@ -123,6 +123,7 @@ def _check_publication(config: Config, source: Checkout) -> Problem | None:
     if source.tree is None or source.remote is None or source.revision is None:
         return None
     branch = config.status_branch or DEFAULT_BRANCH
+    # None is unknown, as without a connection, and no reason to report a commit as missing.
     if is_published(source.tree.repository, source.revision, source.remote, branch) is not False:
         return None
     return describe_not_pushed(source.revision, source.remote.name)

@@ -45,6 +45,7 @@ _SENT = ("level", "notes", "owners")
 
 def view_standing(run: RunContext, state: State, turns: Turns, first: Mapping[Key, Result]) -> LockView:
     """View the locks that stay, once the first turn has ended. What it could not lift stays too."""
+    # Records alone decide, with or without checks: a lock that git keeps holds for the plan and for the sync alike.
     standing = [*list_recorded_locks(state.records, without=turns.first)]
     for key, node in turns.first.items():
         if node.record is None:
@@ -108,12 +109,13 @@ async def reserve_lifts(run: RunContext, state: State, turns: Turns) -> Turns:
 
 async def _reserve(run: RunContext, record: Record) -> Record | None:
     """Return the record of a lock that is being lifted. None if somebody has deleted the lock: there is nothing to
-    restore. The body of one that cannot be read is the one on record.
+    restore.
     """
     try:
         reader = run.identities[record.key].azure().reader(run.begin_session())
         live = await reader.get(record.arm_id, record.arm_api_version)
     except ProviderError:
+        # The body of a lock that cannot be read is the one on record.
         body: Mapping[str, Any] | None = record.spec.applied or record.spec.baseline
     else:
         if live is None:  # unless an earlier run has lifted it

@@ -47,9 +47,8 @@ class _Sources:
     local: Sequence[SecretSource]
 
     async def have(self, use: _Use) -> bool:
-        """Return whether a source has a value, or may have it. An expression may export any key, so its object counts
-        as exported with each.
-        """
+        """Return whether a source has a value, or may have it."""
+        # An expression may export any key, so its object counts as exported with each.
         if not self.exported.isdisjoint({(use.address, use.key), (use.address, None)}):
             return True
         return use.key in await self.find_keys(use.address, (use.key,) if use.key else ())

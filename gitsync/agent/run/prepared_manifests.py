@@ -117,11 +117,7 @@ def prepare_resources(
     subscription: str | CredentialOf,
     today: date,
 ) -> tuple[Prepared, ...]:
-    """Prepare every resource for ARM, with all its problems, those of its expressions included. A manifest that several
-    units have is prepared once.
-
-    If an owner or a reference is missing, the files that kustomizations leave out are read for it, to name them.
-    """
+    """Prepare every resource for ARM, with all its problems, those of its expressions included."""
     prepare_all = partial(
         prepare,
         catalog=catalog,
@@ -130,8 +126,10 @@ def prepare_resources(
         unknown_fields="warn" if settings.unknown_fields == "warn" else "error",
         today=today,
     )
+    # A manifest that several units have is prepared once.
     manifests = replace(_add_rules(manifests, settings), resources=remove_repeats(manifests.resources))
     prepared = prepare_all(manifests)
+    # If an owner or a reference is missing, the files that kustomizations leave out are read for it, to name them.
     if any(problem.code in _MISSING for resource in prepared for problem in resource.problems) and (
         files := manifests.read_left_out()
     ):
@@ -153,6 +151,7 @@ def check_rules_of_source(
 ) -> tuple[Problem, ...]:
     """Check the rules of gitsync.yaml and of Namespaces with all prepared resources of a source."""
     is_known = not any(problem.is_error for problem in manifests.problems)  # what cannot be read may be what is ruled
+    # A run of a part does not read everything that a rule may be about, so a rule without a match is not wrong there.
     is_complete = is_known and config.path == "." and not (config.only or config.target_namespaces)
     manifests = replace(_add_rules(manifests, settings), resources=tuple(entry.resource for entry in prepared))
     return tuple(check_rules(manifests, open_catalog(), today, is_complete=is_complete))

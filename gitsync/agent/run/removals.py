@@ -213,8 +213,10 @@ def _collect_last_manifests(
     source: Checkout, removed: Mapping[Key, Record], revisions: Sequence[str], config: Config, reading: Reading
 ) -> Mapping[Key, _LastManifest]:
     """Search the revisions, newest first; the last of them is that of the records."""
+    # The working tree lacks the manifest, while its commit may still have it.
     uncommitted = (source.revision,) if revisions and source.dirty and source.revision else ()
     manifests: dict[Key, _LastManifest] = {}
+    # The last revision is that of the records. It is read even if the history in between is too long to search.
     for revision in dict.fromkeys((*uncommitted, *revisions[:MOST_REVISIONS], *revisions[-1:])):
         if len(manifests) == len(removed):
             break

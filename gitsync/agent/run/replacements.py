@@ -125,9 +125,10 @@ async def _explain_kept(run: RunContext, plan: Plan, state: State, key: Key, due
 
 
 async def _find_refused_delete(run: RunContext, due: Due) -> str:
-    """Return which delete below the resource a check refuses; "" if none. The resource itself was checked before."""
+    """Return which delete below the resource a check refuses; "" if none."""
     if not (run.has_checks and run.rules.writes):
         return ""
+    # The resource itself was checked before.
     changes = [plan_delete(due.records[key]) for key in due.takes if key in due.records and key in run.identities]
     findings = await run.check(changes)
     refused = (
@@ -158,13 +159,14 @@ async def _find_assignment(reader: Reader, arm_id: ArmId, known: Collection[IdKe
 
 async def _find_stranger(reader: Reader, tree: KindTree, kind: Kind, arm_id: ArmId, known: Collection[IdKey]) -> str:
     """Return the id of a resource below one that is not known, of the kinds that the catalog has below it; "" if there
-    is none. A resource that Azure creates by itself does not count, and a singleton counts if someone has set it.
+    is none.
 
     Raises ArmError for a list that Azure does not give.
     """
     live = await reader.get(arm_id, kind.api_version) if kind.can_get else None
     for child in tree.list_below(kind.arm_type):
         child_ids = await _list_children(reader, child, arm_id, live)
+        # A resource that Azure creates by itself does not count, and a singleton counts if someone has set it.
         stranger = next(
             (child_id for child_id in child_ids if not child.fixed_azure_name and child_id.key not in known),
             "",
@@ -286,9 +288,8 @@ def _reserve(run: RunContext, state: State, due: Mapping[Key, Due]) -> tuple[dic
 
 
 def _make_begun(record: Record, now: str) -> Condition:
-    """Make the condition that reports the replacement if the run is killed. Azure's own refusal of a field stays: the
-    next run finds the field by it if the resource still exists.
-    """
+    """Make the condition that reports the replacement if the run is killed."""
+    # Azure's own refusal of a field stays: the next run finds the field by it if the resource still exists.
     if record.condition is not None and record.condition.reason == REFUSED:
         return record.condition
     return replace(REPLACEMENT_BEGUN, generation=record.spec.generation, time=now)

@@ -177,13 +177,13 @@ def _plan(  # noqa: PLR0913 - what a plan and its guards depend on
     *,
     writes: bool,
 ) -> tuple[Plan, Selection, RunInput]:
-    """Plan the run, and guard it; also return what it covers, and the input that it still needs. A worker plans its own
-    part, once the run as a whole is guarded: by the pinned state, so that the guards come to the same end in all
-    workers.
+    """Plan the run, and guard it; also return what it covers, and the input that it still needs.
 
     Raises GitsyncError if the run is refused.
     """
     worker, selection = connections.store, make_selection(config)
+    # A worker plans its own part, once the run as a whole is guarded: by the pinned state, so that the guards come to
+    # the same end in all workers.
     known = worker.pinned if isinstance(worker, WorkerStore) else state
     plan = plan_run(config, connections, run_input, known, agent, review=review)
     plan = guard_plan(config, connections, plan, known, agent, writes=writes)

@@ -145,9 +145,8 @@ def _list_source_problems(config: Config, connections: Connections, manifests: M
 
 
 def covers(source: Checkout, record: Record) -> bool:
-    """Return whether a run decides about a resource that none of its manifests declares. A run of a single file does if
-    that file, or a unit that it declares, had the resource last.
-    """
+    """Return whether a run decides about a resource that none of its manifests declares."""
+    # A run of a single file does if that file, or a unit that it declares, had the resource last.
     return not source.contents.file or record.manifest.unit in {unit.name for unit in source.contents.units.values()}
 
 
@@ -200,12 +199,11 @@ def _warn_uncommitted(connections: Connections) -> tuple[Problem, ...]:
 def _explain_untrusted(
     config: Config, untrusted: Mapping[Key, str], records: Mapping[Key, Record]
 ) -> tuple[Problem, ...]:
-    """Make an error for each untrusted record: gitsync does not touch its resource until a person has checked it. A
-    record that an older version signed is a warning in a run that deletes nothing.
-    """
+    """Make an error for each untrusted record: gitsync does not touch its resource until a person has checked it."""
     return tuple(
         Problem(
             code=UNTRUSTED,
+            # A record that an older version signed is a warning in a run that deletes nothing.
             level=Level.ERROR if config.prune or not records[key].trust.is_former else Level.WARNING,
             message=f"{key}: {reason}",
         )
@@ -251,10 +249,9 @@ def _collect_unproven(config: Config, connections: Connections, removed: Mapping
 
 
 def is_deleted_alone(catalog: Catalog, record: Record) -> bool:
-    """Return whether a recorded resource is deleted by itself, although its parent is deleted too. Azure cannot delete
-    some; and the users of a server go with it, whatever they own.
-    """
+    """Return whether a recorded resource is deleted by itself, although its parent is deleted too."""
     kind = catalog.kind_of_record(record)
+    # Azure cannot delete some resources; and the users of a server go with it, whatever they own.
     return _can_delete(catalog, record) and (kind is None or kind.provider is Provider.ARM)
 
 

@@ -23,7 +23,8 @@ _READS_OF_A_CREATE = 2  # before and after
 def estimate_costs(
     shards: Collection[Shard], prepared: Collection[Prepared], records: Mapping[Key, Record], catalog: Catalog
 ) -> tuple[ShardCost, ...]:
-    """Estimate the cost of each shard. The workers that share an account divide its limits."""
+    """Estimate the cost of each shard."""
+    # The workers that share an account divide its limits.
     sharing = Counter(account for shard in shards for account in shard.sizes)
     shard_of = {key: shard.number for shard in shards for key in shard.keys}
     parts: dict[int, list[Prepared]] = {shard.number: [] for shard in shards}

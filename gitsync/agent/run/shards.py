@@ -35,9 +35,7 @@ class _Atom(NamedTuple):
 
 
 def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) -> tuple[ShardMember, ...]:
-    """List the members of an estate: what manifests declare, and what only records have. The id of a record counts
-    where a manifest has none; the references of both count.
-    """
+    """List the members of an estate: what manifests declare, and what only records have."""
     members = {}
     for resource in prepared:
         record = records.get(resource.key)
@@ -45,6 +43,7 @@ def list_members(prepared: Iterable[Prepared], records: Mapping[Key, Record]) ->
         known = record.manifest.depends_on if record else ()
         members[resource.key] = ShardMember(
             key=resource.key,
+            # The id of the record counts where the manifest has none; the references of both count.
             arm_id=resource.arm_id or (record.arm_id if record else NO_ID),
             owner=owner,
             credential=_name_credential(resource.key, resource.credential),
@@ -106,6 +105,7 @@ class _Partition:
         return key
 
     def join(self, key: Key, other: Key) -> None:
+        # The smallest key stands for its set, so the order of the joins does not matter and all workers agree.
         first, second = sorted((self.find(key), self.find(other)))
         self._above[second] = first
 
@@ -155,6 +155,7 @@ def _make_account(keys: Sequence[Key], by_key: Mapping[Key, ShardMember]) -> Acc
         Account((by_key[key].arm_id.subscription or "").casefold(), by_key[key].credential) for key in keys
     )
     known = {account: times for account, times in accounts.items() if account.subscription} or accounts
+    # Of equal counts the name decides: each worker makes this choice by itself, and all must make the same one.
     return min(known, key=lambda account: (-known[account], account))
 
 
@@ -162,13 +163,14 @@ def _cut_account(atoms: Sequence[_Atom], by_key: Mapping[Key, ShardMember], shar
     """Cut the parts of one account into pieces of about a fair share.
 
     A piece begins with the largest part that is left, and takes the one that has most references with it as long as one
-    fits, then the largest that fits. The best cut is a hard problem; this one keeps together what plainly belongs
-    together, in a time that grows with the references.
+    fits, then the largest that fits.
     """
     links = _count_links(atoms, by_key)
     order = sorted(range(len(atoms)), key=lambda number: (-len(atoms[number].keys), number))
     left = dict.fromkeys(order)  # as a set in that order
     pieces = []
+    # The best cut is a hard problem; this one keeps together what plainly belongs together, in a time that grows with
+    # the references.
     while left:
         piece: list[_Atom] = []
         room = max(share, len(atoms[next(iter(left))].keys))  # a part that is larger than the share is not cut

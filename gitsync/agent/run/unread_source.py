@@ -173,13 +173,14 @@ class UnreadSource:
                 yield UnreadFolder(path, why, {path: blob})
 
     def _list_closed(self) -> Iterator[UnreadFolder]:
-        """List links, submodules and other entries that are not files. Uncommitted ones are not part of a revision."""
+        """List links, submodules and other entries that are not files."""
         found = {entry.path: entry for entry in self.unread.closed}
         for path, entry in self.entries.items():
             if entry.kind is not EntryKind.FILE and not self.unread.ignores(path):
                 found.setdefault(path, entry)
         filled = {folder for path in self.unread.files for folder in (path, *list_folders(path))}
         for path, entry in found.items():
+            # Uncommitted entries are not part of a revision.
             if path not in filled and (self.tree is None or path in self.committed):
                 yield UnreadFolder(
                     path, f"is a {entry.kind.value}, which is not read,", {path: self.blobs.get(path, "")}

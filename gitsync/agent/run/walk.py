@@ -165,8 +165,6 @@ async def _end_waits(run: RunContext) -> None:
 async def _decide_deletes(plan: Plan, applied: Mapping[Key, Result], run: RunContext) -> Mapping[Key, Prune]:
     """Decide once more which resources are kept, after the applies: what a resource that failed may still need, and a
     group with anything else in it. A group without a valid list goes after its content.
-
-    If the run is limited to a reviewed plan, each resource is read before it goes, so none goes with its group.
     """
     needed_by = collect_former_dependents(plan.applies, applied.values())
     # Without --prune nothing is deleted, so no list is worth its request.
@@ -174,6 +172,7 @@ async def _decide_deletes(plan: Plan, applied: Mapping[Key, Result], run: RunCon
     listings = await _list_groups(groups, run)
     evidence = Evidence(needed_by=needed_by, contents=compare_contents(plan.prunes, listings))
     prunes = decide_deletes(plan.prunes, evidence, Moment.GROUPS)
+    # If the run is limited to a reviewed plan, each resource is read before it goes, so none goes with its group.
     return prunes if run.rules.approval.review else absorb_content(prunes, listings)
 
 

@@ -183,9 +183,7 @@ def log_start(command: str, target: RunTarget) -> None:
 
 
 def log_end(command: str, code: ExitCode, report: Report | None, error: Exception | None = None) -> None:
-    """Log the end of a run with its figures: as an error if the exit code is one. A run that ends with an error before
-    it starts has no report: its message is on stderr, and only its code is here, for `gitsync explain`.
-    """
+    """Log the end of a run with its figures: as an error if the exit code is one."""
     fields: dict[str, Any] = {"command": command, "exit_code": code}
     if report is not None:
         requests = report.requests
@@ -201,6 +199,8 @@ def log_end(command: str, code: ExitCode, report: Report | None, error: Exceptio
         }
         if codes := sorted({problem.code for problem in report.problems if problem.is_error}):
             fields["error_codes"] = codes
+    # A run that ends with an error before it starts has no report: its message is on stderr, and only its code is here,
+    # for `gitsync explain`.
     if error is not None:
         refusal = find_code_meaning(str(error).partition(":")[0])
         fields |= {"error": type(error).__name__} | ({"advice": refusal.code} if refusal else {})

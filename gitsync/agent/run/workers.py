@@ -177,15 +177,16 @@ class OtherShards:
         self._reading = asyncio.Lock()
 
     async def find_failure(self, key: Key) -> str:
-        """Return why a resource of another shard will not come in this run; "" if it may. A failure that cannot be read
-        is not known.
-        """
+        """Return why a resource of another shard will not come in this run; "" if it may."""
         async with self._reading:
             if self._clock.monotonic() - self._read_at >= _LOOK_AGAIN:
+                # A failure that cannot be read is not known.
                 with suppress(GitsyncError):
                     self._state = await asyncio.to_thread(self._load)
+                # Also after a failed read, or every resource that waits would send the next request at once.
                 self._read_at = self._clock.monotonic()
         record = self._state.records.get(key)
+        # A record that is as it was pinned is of an earlier run, and shows nothing about this one.
         condition = record.condition if record and record != self._pinned.records.get(key) else None
         if (
             condition is None

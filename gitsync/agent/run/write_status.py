@@ -84,7 +84,7 @@ def write_status(  # noqa: PLR0913 - all that a run has to write
 ) -> Report:
     """Record the results of the run. A failure is in the report: the changes in Azure remain.
 
-    With `is_whole`, the run covered every earlier record. `notified` is the content of the last notification.
+    With `is_complete`, the run covered every earlier record. `notified` is the content of the last notification.
     """
     shown = leave_out_people(report)  # anyone who can read the repository reads the status
     records = {result.key: result.record for result in shown.results}
@@ -168,9 +168,8 @@ def add_failure(recorder: Recorder, report: Report, code: str, error: PublishErr
 
 
 def find_common_revision(before: State, revision: str | None, agent: str) -> str | None:
-    """Return the revision that holds for all records of an agent if only some are new. If it advanced too early, a
-    later run would not search between the two for the last manifest of a removed resource, and could delete what must
-    stay.
-    """
+    """Return the revision that holds for all records of an agent if only some are new."""
     has_records = any(record.agent in {"", agent} for record in before.records.values())
+    # If the revision advanced too early, a later run would not search between the two for the last manifest of a
+    # removed resource, and could delete what must stay.
     return before.find_revision(agent) or before.revision if has_records else revision

@@ -120,7 +120,7 @@ def select_writable(
 def _select(value: Any, type_: BodyType, name: str = "", *, with_required: bool) -> Any:
     if isinstance(value, list) and type_.item is not None:
         return [_select(entry, type_.item, with_required=with_required) for entry in value]
-    if not isinstance(value, Mapping) or not type_.is_object:
+    if not type_.is_object or not isinstance(value, Mapping):
         return value
     selected = {}
     for key, child, member, inner in _list_children(value, type_, name):
@@ -141,7 +141,7 @@ _Child = tuple[str | int, Any, BodyMember | None, BodyType | None]
 def _list_children(value: Any, type_: BodyType, name: str) -> Iterator[_Child]:
     if isinstance(value, list) and type_.item is not None:
         yield from ((index, entry, None, type_.item) for index, entry in enumerate(value))
-    elif isinstance(value, Mapping) and type_.is_object:
+    elif type_.is_object and isinstance(value, Mapping):
         variant = type_.choose_variant(value, name)
         for key, child in value.items():
             member = (variant.find_member(key) if variant else None) or type_.find_member(key)

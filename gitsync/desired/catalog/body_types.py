@@ -110,6 +110,8 @@ class BodyType:
         """Choose what the value of the deciding member of an object adds; None if that is not known. `name` is that
         of the resource, if this is its body: it stands for a member that the body need not have.
         """
+        if not self.by:
+            return None
         chosen = name if self.by == "name" and name else find_in_any_case(value, self.by)
         return self.find_variant(chosen) if isinstance(chosen, str) else None
 

@@ -16,12 +16,10 @@ _SUBSCRIPTION = Keys(SecretAction("/listSecrets", _API_VERSION, TWO_KEYS))
 
 
 async def delete_with_subscriptions(subject: Subject, azure: ActsOnAzure, next: NextDelete) -> None:  # noqa: A002 - ASO's word
-    """Delete a product with its subscriptions: without the query, Azure refuses to delete a product that has some.
-
-    The product is the one of the id, whatever its manifest was called (ASO takes the manifest's name). The default
-    delete follows, and has nothing left to do (docs/reference/kinds.md#api-management-product).
-    """
+    """Delete a product with its subscriptions: without the query, Azure refuses to delete a product that has some."""
+    # The product is the one of the id, whatever its manifest was called (ASO takes the manifest's name).
     await azure.delete(subject.arm_id, _API_VERSION, if_match="*", query={"deleteSubscriptions": "true"})
+    # The default delete follows, and has nothing left to do (docs/reference/kinds.md#api-management-product).
     await next(subject, azure)
 
 

@@ -56,6 +56,7 @@ def remove_goal(body: Mapping[str, Any], subject: Subject) -> Mapping[str, Any]:
     if _does_recover(subject):
         _check_group(subject)
     if _does_purge(subject):
+        # Before a purge, which loses everything in a vault, the answer must be about this one.
         _find_former_group(subject)
     properties = {name: value for name, value in body["properties"].items() if name != "createMode"}
     return {**body, "properties": properties}

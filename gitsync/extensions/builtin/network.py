@@ -56,6 +56,7 @@ def describe_outside(subject: Subject) -> str:
     space = [parse_range(text) for text in texts] if isinstance(texts, list) else []
     subnets = find_member(dict(subject.live.body), "properties", "subnets") if subject.live else None
     ranges = [network for network in space if network]
+    # A range that cannot be read may have the subnet.
     if not ranges or len(ranges) < len(space) or not isinstance(subnets, list):
         return ""
     known = (entry for entry in subnets if isinstance(entry, dict))

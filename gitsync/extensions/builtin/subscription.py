@@ -41,12 +41,11 @@ async def cancel_and_delete(subject: Subject, azure: ActsOnAzure, next: NextDele
 
 
 async def _cancel(subscription: str, azure: ActsOnAzure) -> None:
-    """Cancel a subscription. A refusal is ignored if the subscription is already cancelled or deleted, for example by
-    an earlier try.
-    """
+    """Cancel a subscription."""
     try:
         await azure.call(f"/subscriptions/{subscription}/providers/Microsoft.Subscription/cancel", CANCEL_API_VERSION)
     except ArmError as refusal:
+        # An earlier try may have cancelled it.
         if not await _is_cancelled(subscription, azure, refusal):
             raise
 

@@ -82,7 +82,7 @@ class _Keeper:
         return LookupRequest(f"{subject.arm_id}/{self._path[-1]}", subject.api_version, lists=True)
 
     def _find_shown(self, live: Mapping[str, Any]) -> Any:
-        """What the resource shows at the path: None for nothing, `_ABSENT` if there can be no children, `_ODD` if
+        """What the resource shows at the path: None for nothing, `_ABSENT` if there can be no children, `_UNEXPECTED` if
         something on the way is not an object.
         """
         found: Any = live
@@ -108,13 +108,11 @@ class _Keeper:
         raise self._make_unusable_error("there is none, and the collection is not empty" if listed else "there is none")
 
     def _check(self, children: list[Any], desired_names: set[Any]) -> None:
-        """A child without a name or without properties would come back as another one, or not at all.
-
-        Children in git need only a name: those are `desired_names`.
-        """
+        """A child without a name or without properties would come back as another one, or not at all."""
         for index, child in enumerate(children):
             if not (isinstance(child, Mapping) and isinstance(child.get("name"), str) and child["name"]):
                 raise self._make_unusable_error(f"entry {index + 1} has no name")
+            # Children in git need only a name.
             if child["name"] not in desired_names and not isinstance(child.get("properties"), Mapping):
                 raise self._make_unusable_error(f"entry {index + 1} has no properties")
 

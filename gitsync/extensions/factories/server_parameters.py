@@ -35,6 +35,7 @@ class OnlyWhatWasSet:
         if isinstance(source, str) and (source.casefold() if self.folds_case else source) == "system-default":
             return "it is a system default, which needs no manifest"
         read_only = properties.get("isReadOnly")
+        # By type as well, since 1 equals True in Python.
         if type(read_only) is type(self.read_only) and read_only == self.read_only:
             return "it is read-only"
         if default_value is not None and default_value == properties.get("value"):

@@ -60,8 +60,9 @@ class OwnState(_StateCheck):
         return await self._evaluate(subject.live, subject, azure, next)
 
     def allows_listed(self, entry: Live) -> bool:
-        """Return whether the entry of a list shows a state that is allowed. One without the state shows nothing."""
+        """Return whether the entry of a list shows a state that is allowed."""
         state = read_state(entry, self._field)
+        # An entry without the state shows nothing.
         return state is not None and self._allows(state)
 
 

@@ -22,6 +22,7 @@ ValueReading = Callable[[Any], str]
 
 def format_text(value: Any) -> str:
     """A string as it is, a whole number in decimal, and "" for nothing."""
+    # In Python, True is a whole number.
     if isinstance(value, bool) or not isinstance(value, str | int | None):
         raise UnexpectedShapeError("is neither text nor a whole number")
     return "" if value is None else str(value)

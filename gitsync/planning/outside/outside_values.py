@@ -75,8 +75,7 @@ def carry_values(
 
 def find_covers(covers: Sequence[Any], key: str, inside: str | int) -> list[Any]:
     """Return what each of these values has as a member of the mapping `inside`; nothing for one that lacks it."""
-    found = (_find(cover, key, inside) for cover in covers)
-    return [value for value in found if value is not None]
+    return [value for cover in covers if (value := _find(cover, key, inside)) is not None]
 
 
 def _find(body: Any, key: str, inside: str | int) -> Any:

@@ -228,11 +228,11 @@ class Reader:
     async def read_document(
         self, path: str, api_version: str, query: Mapping[str, str] | None = None
     ) -> Mapping[str, Any]:
-        """Return a JSON object that is not a resource, such as a provider's metadata. It has a substitute ("not
-        checked"), so only a 429 is retried.
+        """Return a JSON object that is not a resource, such as a provider's metadata.
 
         Raises ArmError, also for an answer that is not a JSON object (code UnusableAnswer).
         """
+        # There is a substitute ("not checked"), so only a 429 is retried.
         answer = await self._read(path, format_target(path, api_version, query), _LIST, is_optional=True)
         return read_object(answer, path, "GET")
 

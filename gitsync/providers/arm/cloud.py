@@ -56,15 +56,13 @@ class Cloud:
         return _is_loopback(self.origin[1])
 
     def find_target(self, url: str, base: str = "/") -> str | None:
-        """Return path and query of a URL in Azure's response to `base`; None if it leads to another host.
-
-        Another scheme or port counts as another host: no token is sent there.
-        """
+        """Return path and query of a URL in Azure's response to `base`; None if it leads to another host."""
         try:
             # Azure may return a path alone (RFC 9110 allows it), or a URL of another host.
             absolute = urljoin(f"{self.endpoint}{base}", url)
         except ValueError:
             return None
+        # Another scheme or port counts as another host: no token is sent there.
         if parse_origin(absolute) != self.origin:
             return None
         parts = urlsplit(absolute)

@@ -38,6 +38,7 @@ class ExtensionClient:
         query: Mapping[str, str] | None = None,
     ) -> Mapping[str, Any]:
         """Return the response of an action at its end; empty for a 204."""
+        # Set before the call: an action that fails or is not answered may have changed the ETag too.
         self.has_acted = True
         answer = await self._writer.result(await self._writer.post(path, api_version, body, query=query))
         if answer is None:

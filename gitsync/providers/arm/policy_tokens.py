@@ -78,6 +78,7 @@ class PolicyTokens:
         the refusal of the token, or of the deadline.
         """
         for _ in range(MOST_TOKENS):
+            # The refusal of the write is the last failure so far: the request for the token may add others.
             refused_at = len(session.failures) - 1
             token = await self._acquire(request, refusal, session)
             session.pass_demand(refused_at)

@@ -112,11 +112,12 @@ class Registrations:
 
 
 def _look_at(path: str) -> ArmRequest:
-    """Make the GET of the provider. A refusal is about the subscription."""
+    """Make the GET of the provider."""
     return ArmRequest(
         method="GET",
         path=path,
         target=format_target(path, API_VERSION),
+        # A refusal is about the subscription.
         resource_id=path.partition("/providers/")[0],
         accepts=_ACCEPTS,
         is_poll=True,

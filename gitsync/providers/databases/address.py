@@ -96,6 +96,7 @@ def _parse_server(entry: str) -> tuple[Provider, ServerAddress]:
     name, _, text = entry.partition("=")
     service = next((service for service in SERVICE_NAMES if service.value == name.strip()), None)
     host, _, port = text.strip().rpartition(":")
+    # An IPv6 address has colons of its own, and so is in brackets.
     host = host.removeprefix("[").removesuffix("]")
     if service is None or not host or not port.isdecimal() or not 0 < int(port) <= _MOST_PORT:
         raise ConfigError(

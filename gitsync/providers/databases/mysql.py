@@ -115,6 +115,7 @@ class MysqlConnector(NamedTuple):
         users = MysqlUsers(self, connection, thread)
         try:
             await thread.run(connection.connect, line)
+        # Also when the task is cancelled: no one else has the socket yet.
         except BaseException:
             await users.close()
             raise
@@ -128,6 +129,7 @@ class MysqlConnector(NamedTuple):
         number = error.args[0] if isinstance(error, pymysql.Error) and error.args else 0
         number = number if isinstance(number, int) else 0
         if isinstance(cause, OSError):
+            # The number of the driver shows less than the error of the network that it wraps.
             advice, detail = explain_network(cause)
             number = 0
         elif not number:  # the driver gave up on what it got
@@ -284,7 +286,9 @@ class _Thread:
                 return await asyncio.shield(work)
         except (TimeoutError, asyncio.CancelledError):
             self.cut()
+            # A thread cannot be cancelled, but a call on a socket that was cut returns at once.
             await asyncio.wait([work])
+            # asyncio logs an exception that is never retrieved, and that of a driver may have a statement in it.
             work.cancelled() or work.exception()  # it is known why
             raise
 
@@ -330,10 +334,11 @@ def check_user(user: ProvidedResource) -> None:
 
 
 def make_account_name(user: ProvidedResource) -> tuple[str, str]:
-    """Return the name and the host of a user inside of MySQL. One of Entra ID may have an alias there, and no host."""
+    """Return the name and the host of a user inside of MySQL."""
     stated = (user.applied or {}) if user.body is None else user.body
     aad_user = stated.get("aadUser")
     if isinstance(aad_user, Mapping) or user.kept.alias:
+        # An Entra ID user may have an alias there, and has no host.
         return (aad_user or {}).get("alias") or user.kept.alias or user.name, ANY_HOST
     # A record of a create that was not seen has the id alone.
     host = stated.get("hostname") or parse_user(user.arm_id.name).host

@@ -94,7 +94,8 @@ class Privileges(NamedTuple):
 def compare_privileges(
     user: ProvidedResource, server: Held, databases: Mapping[str, Held], dialect: Dialect
 ) -> Privileges:
-    """Compare what git states with what a server shows. Of a prune, all that it shows is shown."""
+    """Compare what git states with what a server shows."""
+    # Of a prune, all that the server shows is shown.
     body, applied = user.body if user.body is not None else _NOTHING_WANTED, user.applied or {}
     stated, before = body.get("databasePrivileges"), applied.get("databasePrivileges") or {}
     stated_lists = {dialect.spell(name): entries or [] for name, entries in (stated or {}).items()}

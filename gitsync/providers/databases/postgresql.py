@@ -156,6 +156,7 @@ class PostgresqlUsers:
         if role is None:
             return None
         body = user.body or {}
+        # Of a prune, all that the role has is shown.
         roles = _compare_roles(user, role).show() if user.body is not None else sorted(role.memberships)
         options = body.get("roleOptions") if user.body is not None else role.options
         return {
@@ -246,12 +247,13 @@ class PostgresqlUsers:
         return await translate(lambda: self._connection.fetch(query, *arguments), self._connector.explain)
 
     async def _send(self, *statements: str) -> None:
-        """Send statements in one transaction. Only the last answer decides, so only that may be missed."""
+        """Send statements in one transaction."""
         *first, last = statements if len(statements) == 1 else ("BEGIN", *statements, "COMMIT")
 
         async def send() -> None:
             for statement in first:
                 await self._connection.execute(statement)
+            # Only the last answer decides, so only that may be missed.
             self.is_unsure = True
             await self._connection.execute(last)
             self.is_unsure = False

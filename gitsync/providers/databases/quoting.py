@@ -27,7 +27,8 @@ def quote_identifier(name: str) -> str:
 
 
 def quote_backticks(name: str) -> str:
-    """Quote a name for MySQL. A backslash means nothing special there."""
+    """Quote a name for MySQL."""
+    # A backslash means nothing special between backticks.
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -94,8 +95,7 @@ def check_host(host: str) -> str:
 def check_text(text: str, what: str, hint: str) -> str:
     """Return a name or a password that can be sent as it is.
 
-    Raises DatabaseError (code InvalidDatabaseUser) for an empty text, a NUL, or half of a surrogate pair. The text is
-    not quoted, since it may be a password.
+    Raises DatabaseError (code InvalidDatabaseUser) for an empty text, a NUL, or half of a surrogate pair.
     """
     flaw = "is empty" if not text else "has a NUL character" if "\0" in text else ""
     try:
@@ -103,6 +103,7 @@ def check_text(text: str, what: str, hint: str) -> str:
     except UnicodeEncodeError:
         flaw = "is not valid Unicode"
     if flaw:
+        # The text is not quoted, since it may be a password.
         raise DatabaseError(f"{what} {flaw}.", code="InvalidDatabaseUser", hint=hint)
     return text
 
@@ -139,9 +140,7 @@ def make_verifier(password: str, salt: bytes, iterations: int = ITERATIONS) -> s
 
 
 def prepare(password: str) -> str:
-    """Prepare a password by SASLprep. One that may not be prepared stays as it is, as PostgreSQL and its clients have
-    it.
-    """
+    """Prepare a password by SASLprep."""
     mapped = "".join(
         " " if stringprep.in_table_c12(character) else character
         for character in password
@@ -149,6 +148,7 @@ def prepare(password: str) -> str:
     )
     normalized = unicodedata.normalize("NFKC", mapped)
     if not normalized or any(test(character) for character in normalized for test in _PROHIBITED):
+        # A password that may not be prepared stays as it is, as PostgreSQL and its clients have it.
         return password
     if any(map(stringprep.in_table_d1, normalized)) and (
         any(map(stringprep.in_table_d2, normalized))

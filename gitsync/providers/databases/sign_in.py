@@ -49,6 +49,7 @@ def choose_administrator(user: ProvidedResource, kept_password: Secret | None, s
         stated = get_sign_in(user.body)
         administrator = Administrator(stated.get("serverAdminUsername", ""), stated.get("serverAdminPassword"))
     check_text(administrator.name, "`serverAdminUsername`", "Set it to the administrator of the server.")
+    # Only for MySQL may a token sign in, in place of a password.
     if administrator.password is None and service is not Provider.MYSQL:
         raise DatabaseError(
             f"The administrator of {SERVICE_NAMES[service]} needs a password.",

@@ -221,6 +221,7 @@ class UserWriter(UserReader):
         """
         self._check()
         user = replace(self._user, body=body)
+        # A password that cannot be sent is refused before the server is contacted.
         find_password(user)
         address = await self._databases.find_server(user.owner_id)
         if address is None:
@@ -241,6 +242,7 @@ class UserWriter(UserReader):
         Returns None: all is done. Raises ProviderError, with what the user owns if that forbids it.
         """
         address = await self._databases.find_server(self._user.owner_id)
+        # A user is gone with its server, so a Secret that went with them must not fail the delete.
         if address is None:
             return None
         self._check()

@@ -43,6 +43,7 @@ class AssignmentReader:
         given = self._part.given
         if given.part_id:
             entry = await self._find_entry(given.object_id)
+            # Without a manifest nothing is searched: a prune would delete an assignment that somebody else made.
             if entry is not None or self._wanted is None:
                 return _ABSENCE if entry is None else await self._show(given.object_id, entry)
         resource = (self._wanted or {}).get("resourceId")

@@ -41,13 +41,14 @@ _APP_ID: Final = "appId"
 
 
 def show_application(application: GraphObject, wanted: Body) -> Live:
-    """Show an application with its ids. A field without a value is shown only if git states it, as git writes it."""
+    """Show an application with its ids."""
     body: dict[str, Any] = {"id": application["id"], _APP_ID: application.get(_APP_ID)}
     _put(body, _NAME, application.get("displayName"))
     for field in _FIELDS:
         stated, live = _find(wanted, field.path), _find(application, field.path)
         if stated is not None and _is_same(field, stated, live):
             _put(body, field.path, stated)
+        # A field without a value is shown only if git states it, as git writes it.
         elif not _is_same(field, field.none, live) or stated is not None:
             _put(body, field.path, live)
     return Live(body=body)
@@ -64,10 +65,11 @@ def make_create(body: Body) -> dict[str, Any]:
 
 
 def compute_changes(body: Body, application: GraphObject, applied: Body | None) -> dict[str, Any]:
-    """Compute what a PATCH has to send. It merges objects such as `web`, and replaces lists."""
+    """Compute what a PATCH has to send."""
     changes: dict[str, Any] = {}
     if "displayName" in body and body["displayName"] != application.get("displayName"):
         _put(changes, _NAME, body["displayName"])
+    # A PATCH merges objects such as `web`, and replaces lists.
     for field in _FIELDS:
         stated, live = _find(body, field.path), _find(application, field.path)
         is_given_up = stated is None and applied is not None and _find(applied, field.path) is not None

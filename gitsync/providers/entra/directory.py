@@ -166,9 +166,9 @@ class ObjectReader:
         return LinkedObjects(self._access, f"{self._access.kind.collection}/{known.object_id}", known.links)
 
     def _may_search(self) -> bool:
-        """Return whether an object without a known id may exist. One that is always created is searched only if a POST
-        of it got no answer, in this run or an earlier one.
-        """
+        """Return whether an object without a known id may exist."""
+        # An object that is always created is searched only if a POST of it got no answer, in this run or an earlier
+        # one.
         is_left = self._access.resource.is_expected or self._access.known.sent_at is not None
         return bool(self._access.kind.list_searches(self._wanted)) and (self._adopts() or is_left)
 
@@ -196,14 +196,13 @@ class ObjectReader:
         return None
 
     async def _list_meant(self, search: ObjectSearch) -> list[GraphObject]:
-        """List the objects of a search that the manifest may mean. One that is never adopted is the one of a POST
-        without an answer: new, and as git states it.
-        """
+        """List the objects of a search that the manifest may mean."""
         found = dict[str, GraphObject]()
         async for entry in self._list(search):
             # A deleted object stays in searches for a while.
             if not self._access.kind.is_meant(entry) or entry["id"] in self._access.all.deleted:
                 continue
+            # An object that is never adopted is the one of a POST without an answer: new, and as git states it.
             if self._adopts() or self._is_own(entry):
                 found[str(entry["id"]).casefold()] = entry  # a list that changes while it is read may show it twice
         return list(found.values())
@@ -278,11 +277,11 @@ class ObjectWriter(ObjectReader):
         *,
         if_match: str | None = None,  # noqa: ARG002 - as above
     ) -> AcceptedWrite | None:
-        """Delete the object; a missing one counts as deleted. One without a known id is skipped, and so is one that
-        another manifest has adopted: it was renamed in git.
-        """
+        """Delete the object; a missing one counts as deleted."""
         access = self._access
         object_id = access.known.object_id
+        # An object without a known id is skipped, and so is one that another manifest has adopted: it was renamed in
+        # git.
         if object_id:
             access.require_own(object_id)
             await access.send_patiently(make_delete(access.kind, access.resource.arm_id, object_id))

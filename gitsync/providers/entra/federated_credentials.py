@@ -85,6 +85,7 @@ class CredentialWriter(CredentialReader):
             self._part.note(application, self._part.read_created(await self._part.write(request), request))
             return None
         applied = self._part.access.resource.applied or {}
+        # A description that git gave up is removed. One that git never had is not git's.
         if "description" in applied and "description" not in wanted:
             wanted["description"] = None
         if changes := {name: value for name, value in wanted.items() if (entry.get(name) or None) != value}:

@@ -50,9 +50,8 @@ class LinkedObjects:
         self._recent = recent
 
     async def show(self, body: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        """Return the relations that a body has, as they are, in the words of the manifest. Of one that git only adds
-        to, what git adds, or has added.
-        """
+        """Return the relations that a body has, as they are, in the words of the manifest."""
+        # Of a relation that git only adds to, it is shown what git adds, or has added.
         return {wanted.member: _name(await self._list(wanted.relation), wanted) for wanted in self._list_wanted(body)}
 
     async def update(self, body: Mapping[str, Any]) -> None:

@@ -27,9 +27,10 @@ _NO_APPLICATION_TEXTS: Final = (
 
 
 def show_principal(principal: GraphObject, wanted: Body) -> Live:
-    """Show a principal with its id. Its displayName is not git's if git does not state it, and appId has no case."""
+    """Show a principal with its id."""
     app_id, stated = str(principal["appId"]), wanted.get("appId")
     is_same = isinstance(stated, str) and stated.casefold() == app_id.casefold()
+    # A displayName that git does not state is not git's.
     name = {"displayName": principal.get("displayName")} if "displayName" in wanted else {}
     return Live(body={"id": principal["id"], "appId": stated if is_same else app_id, **name})
 
@@ -40,8 +41,9 @@ def make_create(body: Body) -> dict[str, Any]:
 
 
 def compute_changes(body: Body, principal: GraphObject, _applied: Body | None) -> dict[str, Any]:
-    """Compute what a PATCH has to send: only a displayName. One that git gave up stays, since no principal lacks it."""
+    """Compute what a PATCH has to send: only a displayName."""
     name = body.get("displayName")
+    # A displayName that git gave up stays, since no principal lacks one.
     return {"displayName": name} if name and name != principal.get("displayName") else {}
 
 
@@ -51,11 +53,10 @@ def _compute_fixed_changes(body: Body, principal: GraphObject) -> dict[str, tupl
 
 
 def _list_searches(body: Body) -> tuple[ObjectSearch, ...]:
-    """Search by appId first, since the displayName may have changed. While the appId is unknown in a plan, an object
-    that has the name may be another one.
-    """
+    """Search by appId first, since the displayName may have changed."""
     app_id = body.get("appId")
     if app_id is not None and not isinstance(app_id, str):
+        # While the appId is unknown in a plan, an object that has the name may be another one.
         return ()
     return (*((ObjectSearch("appId", app_id),) if app_id else ()), *list_name_searches(body))
 

@@ -80,6 +80,7 @@ class AzureRepos:
         try:
             own = self._invoke("location/connectionData", (), version="5.0-preview")["authenticatedUser"]["id"]
             for thread in self._invoke(_OF_THREADS, self._name(number))["value"]:
+                # A report is the first comment of its thread; answers come after it.
                 first = thread["comments"][0] if thread["comments"] and not thread.get("isDeleted") else None
                 if first and first["author"]["id"] == own and "content" in first:
                     yield Comment((str(thread["id"]), str(first["id"])), str(first["content"]))
@@ -100,6 +101,7 @@ class AzureRepos:
             ["list", *self._repository, "--source-branch", branch, "--status", "all", "--top", "100"]
         )
         try:
+            # A fork may have a branch of the same name.
             own = (
                 request
                 for request in found

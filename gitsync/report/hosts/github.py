@@ -93,6 +93,7 @@ class GitHub:
         self.client.run(["pr", "comment", number, *self._flag, "--body-file", "-"], text)
 
     def replace(self, number: str, comment: Comment, text: str) -> None:  # noqa: ARG002 - a comment has an id of its own
+        # `gh pr view` gives the ids of GraphQL, which the REST API does not accept.
         names = [f"--raw-field=query={_UPDATE}", f"--raw-field=id={comment.address[0]}", "--field=body=@-"]
         self.client.run(["api", "graphql", "--hostname", self.host, *names], text)
 
@@ -133,6 +134,7 @@ class GitHub:
         (found,) = self._call([f"repos/{self.repository}/commits/{commit}/status?per_page=100"])
         try:
             for status in found["statuses"]:
+                # GitHub compares contexts without case.
                 if str(status["context"]).casefold() == context.casefold():
                     state = _STATUS_STATES.get(status["state"])
                     return Status(state, str(status["description"] or "")) if state else None
@@ -184,6 +186,7 @@ class GitHub:
         return "--repo", f"{self.host}/{self.repository}"
 
     def _send(self, method: str, path: str, body: str = "", **fields: str) -> list[Any]:
+        # With `--field`, gh would read a file for a value that begins with "@".
         names = [f"--raw-field={name}={value}" for name, value in fields.items()]
         names += ["--field=body=@-"] if body else []  # a text is longer than an argument may be
         return self._call(["--method", method, f"repos/{self.repository}/{path}", *names], body)
@@ -196,7 +199,8 @@ class GitHub:
         return self.client.read(["api", "--hostname", self.host, *arguments], stdin)
 
     def _read_event(self, *names: str) -> str | None:
-        """Read a value of the pull request in the event of the job. Of a closed one the ref has no number."""
+        """Read a value of the pull request in the event of the job."""
+        # The ref of a closed pull request has no number, and its event has.
         path = self.environment.get("GITHUB_EVENT_PATH", "")
         try:
             value: Any = json.loads(Path(path).read_bytes())["pull_request"] if path else None

@@ -89,6 +89,7 @@ class GitLab:
         query = f"{self._name()}?scope=all&state=all&per_page=100&source_branch={quote(branch, safe='')}"
         (found,) = self._call([query])
         try:
+            # A fork may have a branch of the same name.
             return choose_request(
                 _read_request(request)
                 for request in found
@@ -127,6 +128,7 @@ class GitLab:
             raise self.client.make_unexpected() from None
 
     def post_status(self, commit: str, context: str, status: Status) -> None:
+        # A commit may have several pipelines: without its number, GitLab chooses one.
         fields = {
             "state": "failed" if status.state is StatusState.FAILURE else status.state.value,
             "name": context,
@@ -168,6 +170,7 @@ class GitLab:
         return f"projects/{self.project}/merge_requests{number and '/'}{number}"
 
     def _send(self, method: str, path: str, field: str = "", text: str = "", **fields: str) -> list[Any]:
+        # With `--field`, glab would read a file for a value that begins with "@".
         names = [f"--raw-field={name}={value}" for name, value in fields.items()]
         names += [f"--field={field}=@-"] if field else []  # a report is longer than an argument may be
         return self._call(["--method", method, path, *names], text)

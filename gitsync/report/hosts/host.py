@@ -190,6 +190,7 @@ class HostClient:
         documents: list[Any] = []
         decoder = json.JSONDecoder()
         try:
+            # With `--paginate`, a program prints one document after the other.
             while text:
                 document, end = decoder.raw_decode(text)
                 documents.append(document)

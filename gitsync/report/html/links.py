@@ -57,10 +57,11 @@ class Links:
         return self.forge.make_commit_link(commit) if self.forge else ""
 
     def make_source_link(self, source: SourceLocation | None) -> str:
-        """Make the link to the line of a manifest, in the revision of the run. An uncommitted working tree has none."""
+        """Make the link to the line of a manifest, in the revision of the run."""
         if source is None or self.forge is None:
             return ""
         path = f"{self.root}/{source.path}" if self.root else source.path
+        # An uncommitted working tree has no revision, and so no link.
         return self.forge.make_line_link(self.revision, path, source.line)
 
 
@@ -170,6 +171,7 @@ def _find_visual_studio(host: str, names: Sequence[str]) -> str:
 
 _FORGES: tuple[tuple[str, _MakeBase, str, str], ...] = (
     (
+        # A host such as github.com.example.org only begins as a known one.
         r"(ssh\.)?github\.com|github\.(?!com\.).+|.+\.ghe\.com",
         lambda host, names: f"https://{host.removeprefix('ssh.')}/{'/'.join(names)}" if len(names) == 2 else "",
         "/commit/{commit}",

@@ -83,13 +83,14 @@ def choose_look(result: Result) -> VerdictLook:
 
 def choose_tone(result: Result) -> Tone:
     """Find the tone of a resource: that of its verdict, unless it failed, would be refused, waits, or would have to be
-    deleted first. A change outside of git is as urgent as drift.
+    deleted first.
     """
     if result.is_refused:
         return Tone.STOP
     if result.change.replacement:
         return Tone.DELETE
     tone = _OUTCOME_TONES.get(result.outcome, LOOKS[result.verdict].tone)
+    # A change outside of git is as urgent as drift.
     return Tone.DRIFT if result.comparison.outside and tone in _CALM else tone
 
 

@@ -47,6 +47,7 @@ def _make_environment() -> Environment:
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
+        # jinja2's own escape leaves control and direction characters as they are
         finalize=lambda value: value if isinstance(value, Markup | StrictUndefined) else _escape(str(value)),
         trim_blocks=True,
         # without indentation: a page may repeat a template thousands of times

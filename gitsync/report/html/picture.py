@@ -196,6 +196,7 @@ def _draw_groups(results: Sequence[Result]) -> Drawing:
     for result in results:
         content[where[result.key]].append(result)
     urgent = sorted(content, key=lambda group: (min(map(choose_tone, content[group])), group.label, group))
+    # The most urgent groups are drawn, in the order in which a reader looks for a name.
     shown = sorted(urgent[:_MOST_BOXES], key=lambda group: (group.label, group))
     needs = _collect_needs(results, where, frozenset(shown))
     placed = place_layers(needs, shown, _TILE, _TILES_ACROSS)

@@ -104,7 +104,9 @@ def _list_claim(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Iterator
     """The first event of a record, and each change of the claim; the id that a create made belongs to it."""
     if begins or old.claim is not new.claim:
         facts = {"claim": new.claim, "arm_id": new.arm_id}
+        # In a new record, these have no event of their own.
         silent = ("path", "policy", "generation") if begins else ()
+        # A create is a write, and needs no second event for that.
         writes = ("writes", "reverted") if new.claim is Claim.CREATED else ()
         facts |= {name: getattr(new, name) for name in (*silent, *writes)}
         yield Event(_CLAIM_EVENTS[new.claim], "", facts)
@@ -114,6 +116,7 @@ def _list_manifest(old: RecordFacts, new: RecordFacts, *, begins: bool) -> Itera
     """Another id, file, policy or spec; those of a new record belong to its first event."""
     if begins:
         return
+    # The event of another claim has the id already.
     if old.arm_id != new.arm_id and old.claim is new.claim:
         yield Event("renamed", f"{old.arm_id} → {new.arm_id}", {"arm_id": new.arm_id})
     if old.path != new.path:

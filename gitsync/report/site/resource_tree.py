@@ -36,6 +36,7 @@ def count_shards(resources: int) -> int:
 
 def choose_shard(key: Key | str, shards: int) -> int:
     """Choose the file of a resource, by its key alone: those of others do not move it."""
+    # Python's own hash of a text is another one in each process.
     return crc32(str(key).encode(errors="surrogatepass")) % shards
 
 
@@ -101,6 +102,7 @@ def _index_ids(rows: Sequence[TreeRow]) -> Mapping[str, int]:
     index: dict[str, int] = {}
     for number, row in enumerate(rows):
         index.setdefault(_read_id(row).key, number)
+    # Rows without an id are not one resource.
     index.pop("", None)
     return index
 
@@ -122,4 +124,5 @@ def _find_scope(arm_id: ArmId) -> str:
     """Find the resource group or subscription that an id begins with, "" for none."""
     steps = arm_id.split("/")
     length = 5 if arm_id.resource_group else 3 if arm_id.subscription else 0
+    # A resource group is below its subscription, and not below itself.
     return "/".join(steps[: min(length, len(steps) - 2)])

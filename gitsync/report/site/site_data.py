@@ -132,7 +132,7 @@ def _collect_referrers(needs: Mapping[str, Iterable[SiteNeed]]) -> Mapping[str, 
 
 
 def _build_edges(parts: Sequence[_Part], rows: Sequence[TreeRow]) -> EdgesShape:
-    """Build the edges between rows. A key that the own target lacks may be that of another."""
+    """Build the edges between rows."""
     by_key: dict[str, int] = {}
     own = {(row.target, str(row.key)): number for number, row in enumerate(rows)}
     for (_, key), number in own.items():
@@ -142,6 +142,7 @@ def _build_edges(parts: Sequence[_Part], rows: Sequence[TreeRow]) -> EdgesShape:
     for target, part in enumerate(parts):
         for key, needs in part.needs.items():
             for need in needs:
+                # A key that the own target lacks may be that of another.
                 to, kind = own.get((target, need.target), by_key.get(need.target)), EDGE_KINDS.index(need.kind)
                 if to is not None:
                     edges.append((own[target, key], to, kind))

@@ -16,6 +16,7 @@ _REASONS: Final = {WaitReason.HELD.value: "held", WaitReason.FLAPPING.value: "bl
 def choose_state(record: Record, drift: str) -> str:
     """Choose the state of a resource. `drift` is the verdict of its open drift, "" for none."""
     condition = record.condition
+    # The rest of an untrusted record may be forged as well.
     if record.trust.is_refused:
         return "untrusted"
     if record.is_replacing:

@@ -23,14 +23,20 @@ GitSettings = tuple[tuple[str, str], ...]
 """git settings as (key, value), in order: a key may occur several times."""
 
 _ALWAYS: GitSettings = (
+    # Hooks and fsmonitor are programs that the settings of a repository may name.
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("safe.bareRepository", "explicit"),
+    # A mirror links to the objects of the user's repository, which gitsync never changes.
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
+    # git takes the pack of a small commit apart with a program of its own.
+    ("fastimport.unpackLimit", "1"),
+    # A commit chooses the URLs of submodules, and nothing of them is read.
     ("submodule.recurse", "false"),
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
+    # The settings of the person stay in force, and would sign with that person's key or push other tags.
     ("push.gpgSign", "false"),
     ("push.followTags", "false"),
 )
@@ -108,6 +114,7 @@ def open_remote(url: Url, access: GitAccess, headers: GitSettings = (), label: s
         settings.append((f"http.{url.text}.followRedirects", "false"))
     environment = (
         _FIXED
+        # A transport such as ext:: starts a program that the address names.
         | {"GIT_ALLOW_PROTOCOL": "https:ssh:file" + (":http" if url.scheme == "http" else "")}
         | {"GIT_ASKPASS": os.environ.get("GIT_ASKPASS", "")}  # without it git would open a window if it can
         | _choose_ssh_command(url, access)
@@ -124,15 +131,14 @@ def open_remote(url: Url, access: GitAccess, headers: GitSettings = (), label: s
 
 
 def _make_credentials(url: Url, user: str, secret: Secret | None) -> tuple[GitSettings, tuple[Secret, ...]]:
-    """Make the settings that sign in, and list their secrets. An empty value first removes headers that are set
-    elsewhere: hosts refuse two of them.
-    """
+    """Make the settings that sign in, and list their secrets."""
     if url.scheme not in {"http", "https"}:
         return (), ()
     if secret is None:
         return (((f"credential.{url.text}.username", user),) if user else ()), ()
     header = f"http.{url.text}.extraHeader"
     basic = Secret(base64.b64encode(f"{user}:{secret.reveal()}".encode()).decode())
+    # An empty value first removes headers that are set elsewhere: hosts refuse two of them.
     return ((header, ""), (header, f"Authorization: Basic {basic.reveal()}")), (secret, basic)
 
 

@@ -47,20 +47,20 @@ class Repository:
 
     def query(self, *arguments: str) -> bytes:
         """Run git to read objects that are named by their full ids. They never change, so git runs once, unless the
-        answer is long, as for a large tree. Where git fails it runs again, since objects may be fetched.
+        answer is long, as for a large tree.
         """
         answer = self._answers.get(arguments)
         if answer is None:
+            # A failure is not kept, since objects may be fetched.
             answer = self.run(*arguments)
             if len(answer) <= _LONGEST_KEPT:
                 self._answers[arguments] = answer
         return answer
 
     def confirms(self, *arguments: str) -> bool:
-        """Return whether `git ARGUMENTS` succeeds, for a check about objects that are named by their full ids. A yes is
-        kept.
-        """
+        """Return whether `git ARGUMENTS` succeeds, for a check about objects that are named by their full ids."""
         try:
+            # A yes is kept.
             self.query(*arguments)
         except GitError:
             return False
@@ -203,8 +203,7 @@ def explain_complaint(command: str, complaint: str) -> tuple[str, str]:
 
 
 def _tells_outage(complaint: str) -> bool:
-    """Return whether git reports that a server did not answer, or is out of order. What the server itself reports is
-    text of its hooks, and counts for nothing.
-    """
+    """Return whether git reports that a server did not answer, or is out of order."""
+    # What the server itself reports is text of its hooks, and counts for nothing.
     own = (line for line in complaint.splitlines() if not line.startswith("remote:"))
     return any(map(_OUTAGE.search, own))

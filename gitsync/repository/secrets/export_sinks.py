@@ -61,10 +61,8 @@ class ExportSinks:
         self.kept = kept
 
     def has_reader(self, address: Address, *, is_watched: bool) -> bool:
-        """Return whether an export has a reader: a Secret without readers is not requested from Azure.
-
-        Only other resources read the exports of a watched resource.
-        """
+        """Return whether an export has a reader: a Secret without readers is not requested from Azure."""
+        # Only other resources read the exports of a watched resource.
         takes_secrets = not is_watched and any(sink is not self.kept for sink in self._sinks)
         return takes_secrets or address.object_kind is ObjectKind.CONFIG_MAP or address in self._needed
 
@@ -129,12 +127,10 @@ class ExportSinks:
         earlier: Collection[Leftover] = (),
         in_time: InTime = nullcontext,
     ) -> Collected:
-        """Remove the exports of forgotten resources, and what was left over `earlier`. See `remove_forgotten`.
-
-        An object that a manifest exports again stays: an export takes it over.
-        """
+        """Remove the exports of forgotten resources, and what was left over `earlier`. See `remove_forgotten`."""
         # A sink that was taken out of the settings keeps what it has, but the status never keeps what is gone.
         sinks = self._sinks if self.kept in self._sinks else (self.kept, *self._sinks)
+        # An object that a manifest exports again stays: an export takes it over.
         wanted = [leftover for leftover in earlier if self._claims.get(leftover.address) != leftover.owner.key]
         return await remove_forgotten(sinks, forgotten, wanted, in_time)
 
@@ -184,14 +180,15 @@ async def remove_forgotten(
 ) -> Collected:
     """Remove from every sink the exports of forgotten resources that they still own, and what was left over `earlier`.
 
-    A failure of one sink does not stop the others. `in_time` bounds each removal, and raises TimeoutError if the time
-    is up. What an absent sink holds stays as it is, with a warning.
+    `in_time` bounds each removal, and raises TimeoutError if the time is up. What an absent sink holds stays as it is,
+    with a warning.
     """
     wanted = {Leftover(owner, address, sink.name) for owner, address in forgotten for sink in sinks}
     known = {sink.name for sink in sinks}
     still_there: dict[Leftover, bool] = {}
     problems = []
     for removal in sorted({*wanted, *(leftover for leftover in earlier if leftover.sink in known)}):
+        # A failure of one sink does not stop the others.
         errors = [await _try_remove(sink, removal, in_time) for sink in sinks if sink.name == removal.sink]
         failures = [error for error in errors if error]
         still_there[removal] = bool(failures)
@@ -269,10 +266,8 @@ async def has_foreign(sources: Sequence[SecretSource], address: Address, keys: C
 
 
 async def add_foreign_objects(prepared: Sequence[Prepared], sources: Sequence[SecretSource]) -> tuple[Prepared, ...]:
-    """Return the resources with a problem for each object that a source has under the name of a destination.
-
-    A source that cannot be read adds none: the export itself reads it again, and fails.
-    """
+    """Return the resources with a problem for each object that a source has under the name of a destination."""
+    # A source that cannot be read adds none: the export itself reads it again, and fails.
     return tuple([await _add_to(entry, sources) if may_export(entry.resource) else entry for entry in prepared])
 
 
@@ -308,9 +303,8 @@ async def _iterate_objects(
 
 
 async def _find_owner_in_source(source: SecretSource, address: Address, keys: Collection[str]) -> str | None:
-    """As `Sink.owner`. In a source without notes of owners the exported keys are looked up: the environment has only
-    keys, not objects.
-    """
+    """As `Sink.owner`."""
     if isinstance(source, KnowsOwners):
         return await source.owner(address)
+    # In a source without notes of owners the exported keys are looked up: the environment has only keys, not objects.
     return None if await source.read(address, tuple(sorted(keys))) is None else ""

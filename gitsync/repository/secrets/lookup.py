@@ -111,8 +111,9 @@ class Lookup:
     async def _try(
         self, source: SecretSource, address: Address, keys: tuple[str, ...]
     ) -> tuple[Mapping[str, Secret] | None, str]:
-        """Read a config map, which a plan reads if it may. A source that did not answer is not asked again."""
+        """Read a config map, which a plan reads if it may."""
         refused = self._refused.setdefault(source.name, {})
+        # A source that did not answer is not asked again.
         silence = next((error for error in refused.values() if isinstance(error, TransientStoreError)), None)
         try:
             if silence:  # it would keep every other object waiting as long
@@ -177,8 +178,6 @@ async def look_up_credentials(
 async def _look_up_credential(credential: CredentialName, lookup: Lookup) -> CredentialLookup:
     """Look for the whole Secret, or for its keys: the environment has no whole objects; the subscription shows that it
     has this one.
-
-    Keys of one Secret may come from several sources, so that a secret can be stored apart from the ids.
     """
     address = Address(ObjectKind.SECRET, *credential)
     try:
@@ -188,6 +187,7 @@ async def _look_up_credential(credential: CredentialName, lookup: Lookup) -> Cre
             # A source with whole objects may have the Secret without this key, which is a mistake to report.
             state = await lookup.request(address, None)
         if state.exists:
+            # Keys of one Secret may come from several sources, so that a secret can be stored apart from the ids.
             state = await lookup.request_each(address, KEYS)
     except SecretStoreError as error:
         return Unknown(error.message, error.hint)

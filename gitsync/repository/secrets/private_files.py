@@ -92,9 +92,10 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Lock a folder against other runs. The lock is short, so other runs wait for it."""
+    """Lock a folder against other runs."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
+        # The lock is short, so other runs wait for it.
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:

@@ -121,7 +121,8 @@ def read_application(document: Document, view: SourceView) -> Declarations:
 
 
 def _list_sources(document: Document) -> list[FieldPath]:
-    """List the fields with sources. Argo CD reads `source` only without `sources`."""
+    """List the fields with sources."""
+    # Argo CD reads `source` only without `sources`.
     if several := read_list(document, ("spec", "sources")):
         return [("spec", "sources", index) for index in range(len(several))]
     # What the hydrator writes to the other branch is rendered from the dry source.
@@ -179,12 +180,13 @@ def _read_unit(source: ApplicationSource, name: str, annotations: Mapping[str, A
 
 
 def _read_prunes(document: Document) -> bool:
-    """Return whether removed resources may be deleted. In a manual sync, its user decides, as with --prune."""
+    """Return whether removed resources may be deleted."""
     options = read_list(document, ("spec", "syncPolicy", "syncOptions"))
     if keeps_resources(",".join(option for option in options if isinstance(option, str))):
         return False
     where: FieldPath = ("spec", "syncPolicy", "automated")
     is_automated = isinstance(find_field(document, where), dict)
+    # In a manual sync, its user decides, as with --prune.
     if not is_automated or not read_switch(document, (*where, "enabled"), default=True):
         return True
     return read_switch(document, (*where, "prune"))
@@ -380,6 +382,7 @@ def _list_file_parameters(source: ApplicationSource) -> Iterator[SetValue]:
         source.view.used.add(path)
         text = source.view.reader.tree.read([path])[path].decode("utf-8", "replace")
         name = read_text(source.document, (*where, index, "name"))
+        # The text of a file is taken as it is, so a backslash in it must not escape what follows.
         yield SetValue(path=name, text=text.replace("\\", "\\\\"), is_text=True)
 
 

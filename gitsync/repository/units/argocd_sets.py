@@ -196,9 +196,7 @@ def _list_git(appset: _ApplicationSet, where: FieldPath) -> Iterator[Parameters]
 
 
 def _select(appset: _ApplicationSet, where: FieldPath, paths: list[str], *, crosses_folders: bool) -> Iterator[str]:
-    """Select the paths that one of the entries matches, and no entry excludes. An entry that matches none may be a
-    slip.
-    """
+    """Select the paths that one of the entries matches, and no entry excludes."""
     included: dict[int, Matcher] = {}
     excluded: list[Matcher] = []
     for index in range(len(read_list(appset.document, where))):
@@ -215,6 +213,7 @@ def _select(appset: _ApplicationSet, where: FieldPath, paths: list[str], *, cros
         unused -= found
         if found and not any(matches(path) for matches in excluded):
             yield path
+    # An entry that matches none may be a slip.
     if unused:
         raise _NotFollowedError((*where, min(unused), "path"), "matches nothing in this source")
 

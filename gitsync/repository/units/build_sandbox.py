@@ -152,6 +152,7 @@ def digest_inputs(settings: Any, files: Mapping[str, bytes]) -> str:
     """Digest everything that a build depends on; `settings` are plain JSON values."""
     digest = hashlib.sha256(json.dumps(settings).encode())
     for path, content in sorted(files.items()):
+        # With the length, the bytes of one file cannot be taken for those of the next.
         digest.update(json.dumps([path, len(content)]).encode())
         digest.update(content)
     return digest.hexdigest()

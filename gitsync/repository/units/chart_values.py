@@ -201,11 +201,12 @@ class _ValueFilling:
         return self.hide(values, mapping) if isinstance(text, Secret) else mapping
 
     def hide(self, values: ValuesKey, value: Any, path: tuple[str | int, ...] = ()) -> Any:
-        """Replace the texts in a value by variables. Numbers and booleans have no hidden form."""
+        """Replace the texts in a value by variables."""
         if isinstance(value, Mapping):
             return {key: self.hide(values, member, (*path, key)) for key, member in value.items()}
         if isinstance(value, list):
             return [self.hide(values, entry, (*path, index)) for index, entry in enumerate(value)]
+        # Numbers and booleans have no hidden form.
         return self.mark(values, *map(str, path), value=Secret(value)) if isinstance(value, str) and value else value
 
     def mark(self, values: ValuesKey, *path: str, value: Secret | None = None) -> str:

@@ -206,13 +206,12 @@ class _Follower:
         return isinstance(source, GitAddress) and not source.chart and self.repository.has_url(source.url)
 
     def collect_covered(self) -> CoveredFolders:
-        """Find the folders of all objects, also of those that are built from another revision. A chart of a repository
-        that is not known may be in this one, and its values are in the object.
-        """
+        """Find the folders of all objects, also of those that are built from another revision."""
         others: list[Unit] = []
         for waiting in self.waiting:
             unit, source = waiting.declared.unit, waiting.declared.source
             is_git = isinstance(source, SourceName) and source.kind == THIS_REPOSITORY.kind
+            # A chart of a repository that is not known may be in this one, and its values are in the object.
             if self.has_files(source) or (is_git and unit.is_chart):
                 others.append(unit)
         return CoveredFolders.collect((*self.units.values(), *others))
@@ -293,6 +292,7 @@ def _is_built_by_another(
     """Return whether a unit, by its folder and the files that it selects there, builds the file of an object of another
     one, or the overlay that the object was built from.
     """
+    # Units of one folder and one selection build the same files, so one of them decides for all.
     return any(
         selects(other, file)
         for file in {inner.unit.file, inner.paths}
@@ -399,6 +399,7 @@ def _say_how_to_tell(source: SourceName | GitAddress) -> str:
 def _list_circles(units: Mapping[str, Unit]) -> Iterator[Problem]:
     """Report each unit of Flux that comes after itself."""
     for name in _list_entangled(units):
+        # A unit that only comes after a circle is not at fault.
         if name in _list_all_before(name, units):
             unit = units[name]
             yield Problem(

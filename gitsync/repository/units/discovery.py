@@ -46,10 +46,9 @@ class FoundUnits:
 def collect_units(
     paths: Sequence[str], reader: KustomizationReader, *, path: str = "", entries: Sequence[UnitEntry] = ()
 ) -> FoundUnits:
-    """Find the units among the files at `paths`, all of them below `path`. A file that is read alone is one itself: its
-    folder has others, which this run does not read.
-    """
+    """Find the units among the files at `paths`, all of them below `path`."""
     options = _Options(entries)
+    # A file that is read alone is a unit itself: its folder has others, which this run does not read.
     if path in paths:
         unit = replace(_make_plain_unit(find_folder(path), options), name=path)
         return FoundUnits(built=(), plain=(path,), folders={path: unit}, find_options=options.find)

@@ -41,6 +41,7 @@ _CAUSES: Final = (
     ),
     _Cause(re.compile(rb"\$patch[\"']?:\s*[\"']?delete"), ": patches delete them", "Remove the patches"),
 )
+# Its pattern matches nothing, so the warning is located at the unit.
 _UNKNOWN: Final = _Cause(re.compile(rb"(?!)"), "", "Fix what leaves them out")
 
 
@@ -75,6 +76,7 @@ def _make_warning_of_chart(unit: Unit) -> Problem:
 def _check_kustomization(unit: Unit, job: KustomizeJob, text: bytes, tree: SourceTree) -> Iterator[Problem]:
     if not mentions_aso(job.files.values()) or mentions_aso([text]):
         return
+    # A comment or a patch may mention ASO as well, so only objects are counted.
     count = sum(count_aso_objects({path: job.files[path] for path in _list_resources(job)}).values())
     if not count:
         return

@@ -161,6 +161,7 @@ def _list_resources(unit: Unit, reader: KustomizationReader) -> Iterator[str]:
         between = [folder for folder in list_folders(path) if len(folder) > len(unit.path)]
         built = [folder for folder in between if reader.find_in(folder) is not None]
         if built:
+            # The outermost kustomization decides what is read below its folder, as in Flux.
             folders.add(built[-1])
         elif path.endswith(_SUFFIXES) and _OBJECT.search(reader.tree.read([path])[path]):
             yield posixpath.relpath(path, unit.path or ".")

@@ -320,7 +320,7 @@ def _read_release_changes(document: Document) -> dict[str, Any]:
 
 
 def _read_post_renderer(document: Document, where: FieldPath) -> Iterator[Any]:
-    """Read the patches or images of a post-renderer. Each patch is written out, so none names a file."""
+    """Read the patches or images of a post-renderer."""
     name, entries = where[-1], read_list(document, where)
     if name not in {"patches", "images"}:
         raise InvalidFieldError(where, f"gitsync does not apply {name}.", "Write them as `patches`.")
@@ -329,6 +329,7 @@ def _read_post_renderer(document: Document, where: FieldPath) -> Iterator[Any]:
             yield read_mapping(document, (*where, index))
             continue
         target = read_mapping(document, (*where, index, "target"))
+        # Each patch is written out, so none names a file.
         patch = read_text(document, (*where, index, "patch"))
         yield {"patch": patch, "target": dict(target)} if target else {"patch": patch}
 

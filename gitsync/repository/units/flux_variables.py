@@ -157,14 +157,13 @@ class FluxVariables:
 
 
 def _is_handed_on(use: VariableUse, value: Any) -> bool:
-    """Return whether a text of a Kustomization becomes a part of what it builds, or the value of a variable there. A
-    patch does only if it can be read with its marker.
-    """
+    """Return whether a text of a Kustomization becomes a part of what it builds, or the value of a variable there."""
     is_known = not (use.variable.is_unread or use.variable.message or use.is_key)
     if value["kind"] != "Kustomization" or use.path[:2] not in _HANDED_ON or not is_known:
         return False
     if use.path[1] != "patches":
         return use.path[1] != "postBuild" or use.path[2] == "substitute"
+    # A patch is handed on only if it can be read with its marker.
     patch = find_member(value, *use.path)
     return use.path[3:] == ("patch",) and isinstance(patch, str) and not read_documents("", patch.encode()).problems
 

@@ -81,6 +81,7 @@ def _write(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, str | int):
         return str(value)
+    # Go writes a whole float without its point.
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     raise TypeError(value)
@@ -125,6 +126,7 @@ def _compare(holds: Callable[[Any, Any], bool], first: Any, other: Any) -> bool:
 
 def _make_comparison(holds: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def compare(first: Any, other: Any) -> bool:
+        # Go compares truths for equality alone.
         if isinstance(first, bool) and holds is not operator.ne:
             raise TypeError(first)
         return _compare(holds, first, other)
@@ -134,6 +136,7 @@ def _make_comparison(holds: Callable[[Any, Any], bool]) -> Callable[[Any, Any], 
 
 def _count(value: Any) -> int:
     if isinstance(value, str):
+        # Go counts the bytes of a text, not its characters.
         return len(value.encode())
     if isinstance(value, list | Mapping):
         return len(value)
@@ -141,6 +144,7 @@ def _count(value: Any) -> int:
 
 
 def _slice(value: Any, *bounds: int) -> Any:
+    # Go cuts a text by its bytes. A cut inside of a character fails in `decode`, as a ValueError.
     content = value.encode() if isinstance(value, str) else value
     start, end = (*bounds, *(0, len(content))[len(bounds) :])
     if not isinstance(content, bytes | list) or not 0 <= start <= end <= len(content):

@@ -271,14 +271,13 @@ def _list_paths(copy: ChartCopy, release: ChartRelease) -> list[str]:
 def _build_around(
     path: str, documents: Sequence[_Rendered], changes: Mapping[str, Any], *, timeout: float, grace: Grace
 ) -> bytes:
-    """Change the documents by a kustomization around them. Each template is a file of it, so that its origin is
-    known.
-    """
+    """Change the documents by a kustomization around them."""
     if not has_tool():
         message = (
             f"{path} was not rendered: its result has to be built, and neither kustomize nor kubectl is installed."
         )
         raise ChartError(message, hint="Install one of them.", path=path)
+    # Each template is a file of the kustomization, so that its origin is known.
     texts: dict[str, list[bytes]] = {}
     for document in documents:
         texts.setdefault(document.path, []).append(document.text)

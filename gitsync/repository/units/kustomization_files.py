@@ -127,10 +127,11 @@ def _check_name(path: str) -> None:
 
 
 def _check_header(path: str, fields: Mapping[str, Any]) -> None:
-    """Check that the content is kustomize's, as the name is. It refuses any other header, with a poorer message."""
+    """Check that the content is kustomize's, as the name is."""
     group, kind = _read_header(fields)
     if not kind or (kind in _KINDS and group in ("", _GROUP)):
         return
+    # kustomize refuses any other header, with a poorer message.
     content = f"a {kind[:_LONGEST_WORD]}{f' of {group[:_LONGEST_WORD]}' if group else ''}"
     if _is_misnamed(fields):
         raise _make_misnamed(path, content)
@@ -154,10 +155,10 @@ def _read_header(fields: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _is_misnamed(fields: Mapping[str, Any]) -> bool:
-    """Return whether an object is of another tool. One with a field that has files for kustomize, or with a header like
-    kustomize's, is a kustomization with a mistake.
-    """
+    """Return whether an object is of another tool."""
     group, kind = _read_header(fields)
+    # An object with a field that has files for kustomize, or with a header like kustomize's, is a kustomization with a
+    # mistake.
     if not kind or not BASES.isdisjoint(fields) or group == _GROUP or suggest(group, [_GROUP]):
         return False
     return group == _GROUP_OF_FLUX or (kind not in _KINDS and not suggest(kind, _KINDS))
@@ -189,6 +190,7 @@ def find_inline_fault(content: bytes) -> int | None:
     root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
     for node in _list_scalars(root, set()):
         try:
+            # A text of one line is the path of a file, and no object.
             list(yaml.parse(node.value, Loader=yaml.CSafeLoader) if "\n" in node.value else ())
         except yaml.MarkedYAMLError as error:
             is_block = node.style in {"|", ">"}  # its text begins in the next line

@@ -81,6 +81,7 @@ class KustomizationReader:
             self._sorted = sorted(self.tree.paths)
         if not folder:
             return self._sorted
+        # "0" is the character after "/", so the second bound is the end of the folder.
         return self._sorted[bisect_left(self._sorted, f"{folder}/") : bisect_left(self._sorted, f"{folder}0")]
 
     def list_files(self, path: str) -> Iterator[str]:
@@ -129,6 +130,7 @@ class KustomizationReader:
         except UnbuildableError:
             pass
         try:
+            # One that cannot be read still claims its bases: alone, they would be applied without their overlay.
             return guess_references(self.tree.read([path])[path])
         except SourceError:
             return ()

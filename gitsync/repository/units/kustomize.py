@@ -125,10 +125,9 @@ def _explain(path: str, complaint: str) -> UnbuildableError:
 
 
 def _clean_complaint(complaint: str) -> str:
-    """Clean what the tool said: without the prefix of its log, and without manifests that may have a secret. Its
-    warnings of deprecated fields come before the cause, and are put behind it.
-    """
+    """Clean what the tool said: without the prefix of its log, and without manifests that may have a secret."""
     lines = complaint.strip().splitlines()
+    # The warnings of deprecated fields come before the cause, and are put behind it.
     warnings = [line for line in lines if line.startswith(_WARNING)]
     text = "\n".join(line for line in lines if not line.startswith(_WARNING)).strip()
     # kubectl writes its own log line around the message of kustomize.

@@ -44,6 +44,7 @@ def make_kustomize_jobs(units: Mapping[str, Unit], find_start: FindStart, reader
             for problem in warn_outside_files(unit, start, laid_out)
         )
         try:
+            # A file that is outside is read in spite of the warning, as Flux reads it.
             jobs[name] = KustomizeJob(
                 path=start,
                 files=laid_out.tree.read(paths),

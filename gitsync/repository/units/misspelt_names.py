@@ -44,9 +44,7 @@ def _is_near(name: str) -> bool:
 
 
 def _concerns_aso(path: str, reader: KustomizationReader) -> bool:
-    """Return whether a file is a kustomization that has ASO objects: in it, below its folder, or in what it names. If
-    those cannot be read, it may have.
-    """
+    """Return whether a file is a kustomization that has ASO objects: in it, below its folder, or in what it names."""
     try:
         content = reader.tree.read([path])[path]
         if not is_kustomization(path, content):
@@ -54,5 +52,6 @@ def _concerns_aso(path: str, reader: KustomizationReader) -> bool:
         files = {*reader.list_below(find_folder(path)), *reader.list_reachable(path)}
         contents = reader.tree.read(sorted(file for file in files if file.endswith(SUFFIXES)))
         return mentions_aso((content, *contents.values()))
+    # What cannot be read may have ASO objects.
     except SourceError:
         return True

@@ -167,9 +167,8 @@ class Controller:
         return error.make_problem(document, code=self.invalid, hint=_FIX)
 
     def explain_hidden(self, problem: Problem) -> Problem:
-        """Make the problem of a file that does not parse, and may have objects. What a template stands for is not known
-        here, and not used.
-        """
+        """Make the problem of a file that does not parse, and may have objects."""
+        # What a template stands for is not known here, and not used.
         if problem.code == TEMPLATE and not problem.is_error:
             return replace(problem, level=Level.NOTE)
         return Problem(
@@ -199,14 +198,16 @@ def read_published(paths: Iterable[str], reader: KustomizationReader) -> tuple[M
             message = f"{first.path} and {other.path} are both the published chart {name}."
             hint = "Set `published: false` for one of them in gitsync.yaml."
             problems.append(ChartError(message, hint=hint, path=other.path).problem)
+    # Of two charts with one name, neither is used: which of them an object means is not known.
     return {name: found[0] for name, found in charts.items() if len(found) == 1}, problems
 
 
 def compare_versions(document: Document, where: FieldPath, subject: str, chart: Chart | None) -> Iterator[Problem]:
-    """Warn if an object requests another version of a published chart than this repository has. A range is not a
-    version. `subject` is what messages call the object.
+    """Warn if an object requests another version of a published chart than this repository has. `subject` is what
+    messages call the object.
     """
     requested = find_field(document, where)
+    # A range is not a version.
     is_version = isinstance(requested, str) and _VERSION.fullmatch(requested) is not None
     if chart and is_version and _normalize_version(requested) != _normalize_version(chart.version):
         yield Problem(

@@ -93,6 +93,8 @@ class Relevance:
         self._read_resources()
         feeding = {unit: names for unit, files in inputs.items() if (names := self._read_feeding(files)) is not None}
         for unit, files in inputs.items():
+            # The texts of units that are built may use what the others make, so they are noted before the others are
+            # decided.
             if unit not in feeding:
                 self.add_texts(files.values())
         used = b"\n".join(sorted(self._names))

@@ -93,10 +93,9 @@ def build_units(
 
 
 def _list_skipped(jobs: Mapping[str, BuildJob], units: Mapping[str, Unit], relevance: Relevance) -> frozenset[str]:
-    """List the units, by name, whose kustomizations are not built, since they have nothing for gitsync. One that
-    gitsync.yaml names is built.
-    """
+    """List the units, by name, whose kustomizations are not built, since they have nothing for gitsync."""
     inputs = {name: job.files for name, job in jobs.items()}
+    # A kustomization that gitsync.yaml names is built.
     for name in [name for name in inputs if units[name].is_named or not isinstance(jobs[name], KustomizeJob)]:
         relevance.add_texts(inputs.pop(name).values())
     return relevance.list_irrelevant(inputs)
@@ -196,12 +195,13 @@ def _make_problems(
 
 def _may_lead_on(unit: Unit, paths: Sequence[str], tree: SourceTree) -> bool:
     """Return whether a declared unit may declare further ones: all that its cluster has are held then, except those
-    that are built. One without any file may have lost them by a slip in its path.
+    that are built.
     """
     # A folder of the source declares only itself.
     if not unit.is_declared:
         return False
     try:
+        # A unit without any file may have lost them by a slip in its path.
         return not paths or may_declare(tree.read(paths).values())
     except SourceError:
         return True

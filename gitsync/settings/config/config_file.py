@@ -59,6 +59,7 @@ def read_source_settings(content: bytes, path: str) -> dict[str, FileValue]:
 def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
+            # One byte more shows that a file is too large.
             return file.read(MOST_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"The settings in {path} cannot be read: {error.strerror}.") from error
@@ -170,6 +171,7 @@ def join_source_settings(config: Config, file: SourceFile | None) -> SourceSetti
         if setting.authority is not Authority.SOURCE:
             continue
         values[name] = setting.default
+        # A wrong value of the source is a fault, even if that of the operator replaces it.
         if name in source_values:
             texts, origin = source_values[name]
             try:

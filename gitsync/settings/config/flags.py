@@ -34,9 +34,7 @@ _REPEATED = frozenset({SettingForm.LIST, SettingForm.VARIABLES})
 
 
 def add_flags(parser: argparse.ArgumentParser, names: Iterable[str], outputs: tuple[str, ...]) -> None:
-    """Give a parser the flags of settings; a secret has none, and neither has what only a variable gives. A flag that
-    is not given leaves no trace.
-    """
+    """Give a parser the flags of settings; a secret has none, and neither has what only a variable gives."""
     taken = {*names, *EVERYWHERE}
     for setting in SETTINGS.values():
         if setting.name in taken and setting.form is not SettingForm.SECRET:
@@ -44,6 +42,7 @@ def add_flags(parser: argparse.ArgumentParser, names: Iterable[str], outputs: tu
     find_group(parser, HelpGroup.OUTPUT).add_argument(
         "--config",
         metavar="FILE",
+        # A flag that is not given leaves no trace, so that a variable or a file counts.
         default=argparse.SUPPRESS,
         help="Settings to read, instead of gitsync.yaml in the working folder.",
     )
@@ -63,6 +62,7 @@ def list_choices(setting: Setting, outputs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[str, ...]) -> None:
+    # argparse formats each help text with `%`.
     text = describe_values(setting, choices).replace("%", "%%")
     metavar = setting.metavar or _METAVARS.get(setting.form, "TEXT")
     if not setting.flag:

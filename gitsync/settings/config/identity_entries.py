@@ -123,9 +123,10 @@ def _read_members(
 
 
 def _read_some(read: Callable[[YamlNode], str]) -> Callable[[YamlNode], tuple[str, ...]]:
-    """Make the reader of one value or a list. An empty list is an error: it might mean any, or none."""
+    """Make the reader of one value or a list."""
 
     def read_list(node: YamlNode) -> tuple[str, ...]:
+        # An empty list might mean any, or none.
         if node.is_null or not node.items():
             raise node.wrong("expected at least one value. Remove the key to allow any.")
         return read_each(read)(node)

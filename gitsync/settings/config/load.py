@@ -68,6 +68,7 @@ def resolve(
         path = folder / named if named else _find_default_file(folder)
         return _resolve(flags, variables, path, outputs, uses_azure=uses_azure)
     except ConfigError:
+        # Only a command without settings goes on beside a wrong file: it may be what explains the fault.
         if needs_file or named:
             raise
     return _resolve(flags, variables, None, outputs, uses_azure=uses_azure)
@@ -93,6 +94,7 @@ def _resolve(
             values[name] = parse_value(SETTINGS[name], setting_text.texts)
         except (ConfigError, ValueError) as error:
             faults.append(_describe_fault(setting_text.origin, error))
+    # Only values that are valid by themselves can contradict each other.
     if not faults:
         faults = list(_list_contradictions(values, texts_by_name, outputs, uses_azure=uses_azure))
     if faults:
@@ -198,6 +200,7 @@ def _list_contradictions(
     config = Config(**values)
     if texts_by_name["output"] and outputs and config.output not in outputs:
         yield f"{texts_by_name['output'].origin}: expected {' or '.join(outputs)}, not {config.output!r}."
+    # A plan of two revisions sends no request, so its credential does not matter.
     compares_revisions = config.from_revision is not None or config.to_revision is not None
     yield from list_contradictions(config, uses_azure=uses_azure and not compares_revisions)
 

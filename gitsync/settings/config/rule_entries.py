@@ -50,9 +50,10 @@ def _read_entry(node: YamlNode) -> Any:
 
 
 def _read_values(node: YamlNode) -> Any:
-    """Read a scalar or a list of them. An alias may stand for a value of any size, so nothing else is read."""
+    """Read a scalar or a list of them."""
     if not node.is_list:
         return _read_scalar(node)
+    # An alias may stand for a value of any size, so nothing else is read.
     return [_read_scalar(item) for item in _limit(node, node.items(), MOST_RULES)]
 
 

@@ -122,11 +122,7 @@ def declare_setting(  # noqa: PLR0913 - one row of a table
     flag: str | None = None,
     short: str = "",
 ) -> Any:
-    """Declare a field of `Config`. `variables` replaces the one made from its name, `flag` the flag.
-
-    The field of a source setting is None until the settings of a source are read: only so is it known whether the
-    operator gave it.
-    """
+    """Declare a field of `Config`. `variables` replaces the one made from its name, `flag` the flag."""
     row = {
         "default": default,
         "authority": authority,
@@ -143,6 +139,8 @@ def declare_setting(  # noqa: PLR0913 - one row of a table
         "flag": flag,
         "short": short,
     }
+    # The field of a source setting is None until the settings of a source are read: only so is it known whether the
+    # operator gave it.
     unset = None if authority is Authority.SOURCE else default
     return field(default=unset, metadata=row, repr=form is not SettingForm.SECRET)
 

@@ -34,6 +34,7 @@ def parse_value(setting: Setting, texts: tuple[Any, ...]) -> Any:
     """
     if setting.form in _PARSERS_OF_TEXTS:
         return _PARSERS_OF_TEXTS[setting.form](setting, texts)
+    # A secret keeps its blanks, and may have several lines.
     text = texts[-1] if setting.form is SettingForm.SECRET else _clean_text(texts[-1])
     if not text:
         raise ValueError("expected a value")
@@ -57,8 +58,9 @@ def is_loopback(host: str | None) -> bool:
 
 
 def _parse_list(texts: tuple[str, ...], choices: tuple[str, ...]) -> tuple[str, ...]:
-    """The members of a list. An empty list would mean everything, so it is an error."""
+    """The members of a list."""
     members = tuple(part for text in texts for part in map(_clean_text, text.split(",")) if part)
+    # An empty list would mean everything.
     if not members:
         raise ValueError("expected at least one name")
     unknown = next((member for member in members if choices and member not in choices), None)
@@ -76,12 +78,13 @@ def _parse_identities(setting: Setting, texts: tuple[Any, ...]) -> Any:
 
 
 def _parse_variable(text: str) -> tuple[str, str]:
-    """The name and the value of NAME=VALUE; an empty value is one. Line breaks are dropped, as by Flux."""
+    """The name and the value of NAME=VALUE; an empty value is one."""
     name, equals, value = text.partition("=")
     if not equals:
         raise ValueError("expected NAME=VALUE, not a text without =")
     if not VARIABLE_NAME.fullmatch(name):
         raise ValueError(f"expected NAME=VALUE with a name of letters, digits and _, not {name!r}")
+    # Flux drops line breaks, too.
     value = value.replace("\r", "").replace("\n", "")
     if not value.isprintable():
         raise ValueError("expected a value without control characters")
@@ -162,6 +165,7 @@ def _split_url(url: str) -> SplitResult | None:
     """The parts of a URL; None if it has no host, or an invalid port."""
     try:
         parts = urlsplit(url)
+        # Only this member checks the number.
         port = parts.port
     except ValueError:
         return None

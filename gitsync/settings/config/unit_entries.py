@@ -55,6 +55,7 @@ def _read_members(node: YamlNode) -> tuple[dict[str, Any], list[str]]:
             values[name] = _READERS[name](value)
         except ConfigError as fault:
             faults.append(fault.message)
+    # `substitute: false` has been read as None.
     if "variables" in values and values.get("substitute", True) is None:
         sentence = "variables and `substitute: false` contradict each other. Remove one of them."
         faults.append(node.wrong(sentence).message)

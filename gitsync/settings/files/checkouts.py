@@ -32,6 +32,7 @@ def is_repository_like(folder: Path) -> bool:
     """Return whether git could take `folder` itself for a repository, by the names in it."""
     if not may_be_there(folder / "HEAD"):
         return False
+    # The git folder of a linked work tree has `commondir`, in place of objects and refs of its own.
     return may_be_there(folder / "commondir") or all(may_be_there(folder / name) for name in ("objects", "refs"))
 
 
@@ -47,12 +48,11 @@ def may_be_there(path: Path) -> bool:
 
 
 def _list_passed_folders(path: Path) -> set[Path]:
-    """Every folder that is read to resolve `path`, and `path` itself with all links followed. A commit that contains
-    one of the links decides the result.
-    """
+    """Every folder that is read to resolve `path`, and `path` itself with all links followed."""
     path = path.absolute()
     current, parts, links, folders = Path(path.anchor), list(reversed(path.parts[1:])), 0, set[Path]()
     while parts:
+        # A commit that contains one of the links decides where the path leads.
         folders.add(current)
         part = parts.pop()
         step = current.parent if part == ".." else current / part

@@ -38,6 +38,7 @@ class TargetFolder:
 
     def check(self, name: str = "-") -> None:
         """Raise ConfigError if the folder cannot be written into, or `name` in it is a link. Nothing changes."""
+        # A folder that does not exist has no links.
         with suppress(FileNotFoundError), self._open_parent(name, is_made=False) as (parent, _):
             self._refuse_link(parent, name)
         real_path = next(real_path for real_path in (self._folder, *self._folder.parents) if real_path.exists())
@@ -98,6 +99,7 @@ class TargetFolder:
             with self._open_parent(path, is_made=False) as (parent, name):
                 os.unlink(name, dir_fd=parent)
             for folder in PurePosixPath(path).parents[:-1]:
+                # A folder with other files stays.
                 with self._open_parent(str(folder), is_made=False) as (parent, name), suppress(OSError):
                     os.rmdir(name, dir_fd=parent)
         except OSError as error:
@@ -109,6 +111,7 @@ class TargetFolder:
         """
         done: list[str] = []
         try:
+            # All are checked before the first is changed: one that has changed keeps the others, too.
             for path, (old, _) in sorted(files.items()):
                 self._check_content(path, old)
             for path, (_, new) in sorted(files.items()):
@@ -191,6 +194,7 @@ def _write_new(parent: int, name: str, content: bytes, mode: int | None = None) 
     """Create a file with all of its content, or not at all; with the usual mode if `mode` is None."""
     with os.fdopen(os.open(name, _NEW, 0o666, dir_fd=parent), "wb") as file:
         try:
+            # The umask takes bits from the mode of a new file, so a replaced one would lose them.
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
             file.write(content)

@@ -218,13 +218,11 @@ def _start_process(call: ProgramCall, output: IO[bytes] | None) -> Iterator[subp
 
 
 def _begin_input(process: subprocess.Popen[bytes], parts: Sequence[bytes]) -> None:
-    """Write the input of a program beside it, until it has read all or ends.
-
-    `communicate` would send the rest of a large input only in its first call, and the program would wait for it
-    forever.
-    """
+    """Write the input of a program beside it, until it has read all or ends."""
     stream, process.stdin = process.stdin, None
     if stream is not None:
+        # `communicate` would send the rest of a large input only in its first call, and the program would wait for it
+        # forever.
         Thread(target=_write_input, args=(stream, parts), daemon=True).start()
 
 
@@ -234,9 +232,10 @@ def _write_input(stream: IO[bytes], parts: Sequence[bytes]) -> None:
 
 
 def _limit_memory(process: int, most: int | None) -> None:
-    """Limit a process that has just started. Not in the process itself: that would need a fork without `vfork`."""
+    """Limit a process that has just started."""
     if most is not None and hasattr(resource, "prlimit"):
         with suppress(ProcessLookupError):
+            # Not in the process itself: that would need a fork without `vfork`.
             resource.prlimit(process, resource.RLIMIT_DATA, (most, most))
 
 

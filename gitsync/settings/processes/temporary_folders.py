@@ -74,7 +74,8 @@ def _holds(lock: int) -> bool:
 
 
 def _remove_abandoned(parent: Path) -> None:
-    """Remove the folders that no process holds. What cannot be listed or removed stays."""
+    """Remove the folders that no process holds."""
+    # What cannot be listed or removed stays.
     with suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
             if entry.name.startswith(_PREFIX):

@@ -22,7 +22,9 @@ _MOST_BYTES: Final = 50_000_000
 
 
 def read_extras(folder: Path) -> Extras:
-    """Read the JSON files of a folder, without names of people. SourceError if one is neither of the two reports."""
+    """Read the JSON files of a folder, without names of people. SourceError if it has none, or one that is neither of
+    the two reports.
+    """
     try:
         files = sorted(path for path in folder.iterdir() if path.suffix == ".json")
         # A pipe would be waited for without end.
@@ -30,6 +32,8 @@ def read_extras(folder: Path) -> Extras:
         contents = {path: path.read_bytes() for path in files if not special and path.stat().st_size <= _MOST_BYTES}
     except OSError as error:
         raise SourceError(f"--with {folder} cannot be read: {error.strerror}.", hint="Give a folder.") from error
+    if not files:
+        raise SourceError(f"--with {folder} has no JSON file.", hint=_HINT)
     if special:
         raise SourceError(f"{special[0]} is not a file.", hint="Remove it, or name another folder in --with.")
     found: dict[str, list[tuple[str, str]]] = {kind: [] for kind in _MEMBERS}

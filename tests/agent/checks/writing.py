@@ -12,7 +12,7 @@ from gitsync.agent.checks.check_requests import CheckRequests
 from gitsync.agent.checks.check_table import Check
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, read_settings
-from gitsync.emulator.state.store import MemoryStore, Store
+from gitsync.emulator.state.store import Store
 from gitsync.errors import ArmError
 from gitsync.model.check import PlannedChange
 from gitsync.providers.arm.client import Writer, open_arm
@@ -20,6 +20,7 @@ from gitsync.providers.arm.session import Session
 from tests.agent.checks.asking import GROUP
 from tests.support.arm_rig import StaticCredential, anonymous
 from tests.support.fake_clock import FakeClock
+from tests.support.filled_store import fill
 
 GROUP_API = "2021-04-01"
 
@@ -36,11 +37,7 @@ async def compare(
     `present` are there, with the resource group, before the settings hold. The first principal of the settings does it,
     anonymous without one.
     """
-    store = MemoryStore()
-    async with writing(EmulatorSettings(limits=None), store) as (writer, _):
-        await put(writer, GROUP, GROUP_API, {"location": "westeurope"})
-        for other in present:
-            await put(writer, other.arm_id, other.api_version, other.body or {})
+    store = fill({GROUP: {"location": "westeurope"}, **{other.arm_id: other.body or {} for other in present}})
     file = folder / "settings.yaml"
     file.write_text(json.dumps({"settings": {"throttle": "off", **settings}}))
     async with writing(read_settings(file), store) as (writer, requests):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count, islice
 from pathlib import Path
 from string import Template
 
@@ -26,18 +24,15 @@ stringData:
 """
 
 
-def estate(resources: int) -> dict[str, str]:
-    """So many resources as files by name, a file a group; the values that they need are in `beside`.
+def estate(*resources: int) -> dict[str, str]:
+    """So many resources of each group, the first of `estate.yaml`, as files by name; the values that they need are in
+    `beside`.
 
     Owners and whatever is referred to come first, so that any number of resources is complete.
     """
-    files: dict[str, str] = {"beside": BESIDE}
-    for group, document in islice(_documents(), resources):
-        files[group] = f"{files[group]}---\n{document}" if group in files else document
-    return files
+    groups = {f"g{number:02}": _documents(number)[:size] for number, size in enumerate(resources, 1)}
+    return {"beside": BESIDE, **{group: "---\n".join(documents) for group, documents in groups.items()}}
 
 
-def _documents() -> Iterator[tuple[str, str]]:
-    for number in count(1):
-        text = GROUP.substitute(n=f"{number:02}", octet=number)
-        yield from ((f"g{number:02}", document) for document in text.split("---\n"))
+def _documents(number: int) -> list[str]:
+    return GROUP.substitute(n=f"{number:02}", octet=number).split("---\n")

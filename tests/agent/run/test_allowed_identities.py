@@ -5,7 +5,9 @@ sync does, and that the authority is never asked for a token of an identity that
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -211,12 +213,28 @@ def problems(report, code: str = "IdentityNotAllowed") -> list[Any]:
     return [problem for problem in report.problems if problem.code == code]
 
 
+@pytest.fixture(scope="module")
+def begin(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, PullRequest], Tenants]:
+    """Make a world in which what git had before was synced, and has what it has now."""
+
+    @cache
+    def sync(*before: tuple[str, str]) -> Tenants:
+        world = Tenants(tmp_path_factory.mktemp("before"), "team", "other")
+        world.says(**dict(before)).sync()
+        return world
+
+    def begin(folder: Path, row: PullRequest) -> Tenants:
+        world = sync(*row.before.items()).copy(folder)
+        world.says(**row.now)
+        return world
+
+    return begin
+
+
 @pytest.mark.parametrize("row", PULL_REQUESTS.values(), ids=PULL_REQUESTS)
-def test_a_pull_request_gets_no_token_of_an_identity_that_is_not_allowed(tmp_path, row: PullRequest):
+def test_a_pull_request_gets_no_token_of_an_identity_that_is_not_allowed(tmp_path, begin, row: PullRequest):
     settings = {"allow_identities": row.allowed, "allow_multi_env_management": True}
-    world = Tenants(tmp_path, "team", "other")
-    world.says(**row.before).sync()
-    world.says(**row.now)
+    world = begin(tmp_path, row)
     offline = rehearse(world, subscription=SUBSCRIPTION, **settings)
     live, issued_live = world.plan(**settings), list(world.issued)
     done = world.sync(**settings)
@@ -235,12 +253,9 @@ def test_a_pull_request_gets_no_token_of_an_identity_that_is_not_allowed(tmp_pat
 @pytest.mark.parametrize(
     "name", [name for name, row in PULL_REQUESTS.items() if row.refused and "cloud" not in name and row.before]
 )
-def test_a_list_that_only_reports_changes_nothing(tmp_path, name: str):
+def test_a_list_that_only_reports_changes_nothing(tmp_path, begin, name: str):
     row = PULL_REQUESTS[name]
-    world, other = (Tenants(folder, "team", "other") for folder in _make(tmp_path, "with", "without"))
-    for each in (world, other):
-        each.says(**row.before).sync()
-        each.says(**row.now)
+    world, other = (begin(tmp_path / folder, row) for folder in ("with", "without"))
     report = AllowedIdentities(
         name=LIST, mode=IdentityMode.REPORT, of_global=row.allowed.of_global, entries=row.allowed.entries
     )
@@ -252,12 +267,6 @@ def test_a_list_that_only_reports_changes_nothing(tmp_path, name: str):
     done = other.sync()
     assert (world.issued, world.writes) == (other.issued, other.writes)
     assert [result.verdict for result in found.results] == [result.verdict for result in done.results]
-
-
-def _make(folder, *names):
-    for name in names:
-        (folder / name).mkdir()
-    return [folder / name for name in names]
 
 
 def test_a_delete_uses_no_identity_that_is_not_allowed(tmp_path):

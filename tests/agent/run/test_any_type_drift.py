@@ -36,7 +36,7 @@ def world(tmp_path):
     ],
 )
 def test_a_change_in_azure(world, change: dict[str, Any], verdict, why):
-    world.says(group=GROUP, flow=STATED).sync()
+    world.synced(group=GROUP, flow=STATED)
     assert world.read(FLOW_ID, "2019-05-01")["properties"]["version"] == "1", "it is sent"
     world.somebody_changes(FLOW_ID, change)
     result = find(world.sync())
@@ -47,7 +47,7 @@ def test_a_change_in_azure(world, change: dict[str, Any], verdict, why):
 
 
 def test_a_value_that_azure_sets_is_removed_from_git(world):
-    world.says(group=GROUP, flow=STATED).sync()
+    world.synced(group=GROUP, flow=STATED)
     world.says(group=GROUP, flow=STATED.replace("      version: '1'\n", "").replace("Enabled", "Disabled"))
     assert find(world.sync()).action is Action.UPDATE
     again = find(world.sync())

@@ -146,7 +146,7 @@ def test_a_derived_name_stays_the_same(world, before, after):
 
 
 def test_the_record_that_moves_shows_that_the_resource_stays(world):
-    world.says(group=GROUP, files=ACCOUNT).sync()
+    world.synced(group=GROUP, files=ACCOUNT)
     report = world.says(group=GROUP, files=SAME_ACCOUNT).sync(prune=True)
     (moved,) = (result for result in report.results if result.action is Action.DETACH)
     assert moved.message == (
@@ -193,7 +193,7 @@ def test_a_body_in_an_annotation_becomes_a_part_of_the_body(world, is_first):
 
 
 def test_a_change_in_the_same_commit_is_the_only_write(world):
-    world.says(group=GROUP, files=ACCOUNT).sync()
+    world.synced(group=GROUP, files=ACCOUNT)
     report = world.says(group=GROUP, files=SAME_ACCOUNT.replace("Hot", "Cool")).sync(prune=True)
     assert (report.exit_code, world.writes) == (0, [f"PUT {ACCOUNT_ID}"])
     (updated,) = (result for result in report.results if result.action is Action.UPDATE)

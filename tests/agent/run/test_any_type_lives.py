@@ -123,11 +123,11 @@ class Story:
 def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     world, steps = World(tmp_path_factory.mktemp("lives")), {}
 
-    def take(step: str, run: Callable[..., Report]) -> Step:
+    def take(step: str, run: Callable[..., Report]) -> Report:
         report = run(max_deletes=len(ROWS), **OPTIONS)
         bodies = {request.path.casefold(): request.body for request in world.requests if request.method == "PUT"}
         steps[step] = Step({result.key: result for result in report.results}, world.writes, bodies)
-        return steps[step]
+        return report
 
     def declare(changes: Callable[[Row], Mapping[str, Any]]) -> None:
         world.says_files({"around.yaml": AROUND, **{f"{row.name}.yaml": row.write(changes(row)) for row in ROWS}})
@@ -140,7 +140,6 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     take("create", world.sync)
     take("silent", world.sync)
     drift()
-    take("drift", world.plan)
     take("repair", world.sync)
     declare(lambda row: row.update)
     take("update", world.sync)
@@ -148,7 +147,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
     take("update back", world.sync)
     drift()
     # What makes a resource less safe is accepted by its name only.
-    accept(world, world.plan(**OPTIONS), tuple(f"AzureResource/{row.name}" for row in ROWS))
+    accept(world, take("drift", world.plan), tuple(f"AzureResource/{row.name}" for row in ROWS))
     accepted = {row.name: (world.folder / f"{row.name}.yaml").read_text() for row in ROWS}
     world.says_files({"around.yaml": AROUND, **{f"{name}.yaml": text for name, text in accepted.items()}})
     take("silent after accept", world.sync)
@@ -198,11 +197,11 @@ def test_it_is_created_as_it_is_written_and_then_in_sync(story: Story, row: Row)
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_drift_is_found_and_repaired(story: Story, row: Row) -> None:
-    found = story.find("drift", row)
-    assert found.verdict is Verdict.DRIFTED, row.why
-    shown = {difference.path for difference in found.differences}
-    assert {path for path in shown if not any(pointer.startswith(path) for pointer in row.drift)} == set(), row.why
     repaired = story.find("repair", row)
+    for found in (story.find("drift", row), repaired):
+        assert found.verdict is Verdict.DRIFTED, row.why
+        shown = {difference.path for difference in found.differences}
+        assert {path for path in shown if not any(pointer.startswith(path) for pointer in row.drift)} == set(), row.why
     assert (repaired.action, repaired.is_fine) == (Action.UPDATE, True), repaired.message
 
 

@@ -48,7 +48,7 @@ def resets(result):
 
 
 def test_the_first_write_names_what_it_may_reset(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     properties = {"sku": {"name": "Basic"}, "disableLocalAuth": True, "publicNetworkAccess": False}
     world.outside(
         "PUT", JOBS_ID, {"location": "westeurope", "tags": {"a": "b"}, "properties": properties}, "2023-11-01"
@@ -62,7 +62,7 @@ def test_the_first_write_names_what_it_may_reset(world):
 
 def test_the_first_write_after_an_adoption_names_what_it_may_reset(world):
     """The adoption wrote nothing, so a PUT has not yet taken anything away."""
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     properties = {"sku": {"name": "Free"}, "disableLocalAuth": True}
     world.outside(
         "PUT", JOBS_ID, {"location": "westeurope", "tags": {"a": "b"}, "properties": properties}, "2023-11-01"
@@ -78,7 +78,7 @@ def test_the_first_write_after_an_adoption_names_what_it_may_reset(world):
 
 
 def test_the_children_that_a_write_keeps_are_not_named(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     properties = {
         "addressSpace": {"addressPrefixes": ["10.0.0.0/16"]},
         "subnets": [{"name": "one", "properties": {"addressPrefix": "10.0.1.0/24"}}],
@@ -91,7 +91,7 @@ def test_the_children_that_a_write_keeps_are_not_named(world):
 
 
 def test_a_patch_removes_nothing_so_nothing_is_named(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     world.outside("PUT", JOBS_ID, {"location": "westeurope", "tags": {"a": "b"}, "properties": {}}, "2023-11-01")
     patched = JOBS.replace("{name: jobs}", "{name: jobs, annotations: {gitsync/update-method: patch}}")
     assert resets(find(world.says(group=GROUP, jobs=patched).plan())) == {}
@@ -149,7 +149,7 @@ def test_a_list_that_azure_refuses_is_requested_once_and_decides_nothing(tmp_pat
     refusal = "answer: {status: 400, code: BadRequest, message: There is no list.}"
     world = World(tmp_path, rules=rules(f"{{match: {{method: GET, path: '*/Microsoft.Logic/workflows'}}, {refusal}}}"))
     flows = {f"flow{number}": write_flow("{location: westeurope}", f"flow{number}") for number in range(12)}
-    world.says(group=GROUP, **flows).sync()
+    world.synced(group=GROUP, **flows)
     report = world.sync()
     assert {result.verdict for result in report.results} == {Verdict.IN_SYNC}
     assert world.writes == []
@@ -160,6 +160,6 @@ def test_an_entry_that_a_list_lacks_is_read_before_it_counts_as_gone(tmp_path):
     empty = "answer: {status: 200, body: {value: []}}"
     world = World(tmp_path, rules=rules(f"{{match: {{method: GET, path: '*/Microsoft.Logic/workflows'}}, {empty}}}"))
     flows = {f"flow{number}": write_flow("{location: westeurope}", f"flow{number}") for number in range(12)}
-    world.says(group=GROUP, **flows).sync()
+    world.synced(group=GROUP, **flows)
     assert {result.verdict for result in world.sync().results} == {Verdict.IN_SYNC}
     assert world.writes == []

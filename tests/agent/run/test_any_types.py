@@ -6,6 +6,7 @@ import pytest
 
 from gitsync.model.secret import MASKED, Secret
 from gitsync.model.verdict import Action, Verdict
+from gitsync.repository.git.source.file_selection import ReadLimits
 from tests.agent.run.exporters import config_map_at, revealed, secret_at, world_with
 from tests.support.fault_rules import rules
 from tests.support.memory_places import MemorySink
@@ -84,7 +85,7 @@ def test_a_resource_is_created_as_it_is_written_and_then_in_sync(world):
 
 
 def test_drift_is_found_and_reverted(world):
-    world.says(group=GROUP, flow=FLOW).sync()
+    world.synced(group=GROUP, flow=FLOW)
     world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"})
     drifted = find(world.plan())
     assert (drifted.verdict, [change.path for change in drifted.differences]) == (
@@ -98,7 +99,7 @@ def test_drift_is_found_and_reverted(world):
 
 
 def test_a_change_in_git_is_written(world):
-    world.says(group=GROUP, flow=FLOW).sync()
+    world.synced(group=GROUP, flow=FLOW)
     world.says(group=GROUP, flow=FLOW.replace("Enabled", "Disabled"))
     changed = find(world.sync())
     assert (changed.verdict, changed.action) == (Verdict.PENDING, Action.UPDATE)
@@ -113,7 +114,7 @@ def test_a_patch_sends_only_the_difference(world):
 
 
 def test_a_prune_needs_nothing_but_the_record(world):
-    world.says(group=GROUP, flow=FLOW).sync()
+    world.synced(group=GROUP, flow=FLOW)
     pruned = find(world.says(group=GROUP).sync(prune=True))
     assert pruned.action is Action.DELETE
     assert world.writes == [f"DELETE {FLOW_ID}"]
@@ -130,7 +131,7 @@ def test_what_exists_is_adopted(world):
 @pytest.mark.parametrize(("before", "after"), [(ACCOUNT, SAME_ACCOUNT), (SAME_ACCOUNT, ACCOUNT)])
 @pytest.mark.parametrize("name", ["files", "others"])
 def test_a_manifest_that_changes_its_kind_takes_the_record_over(world, before, after, name):
-    world.says(group=GROUP, files=before).sync()
+    world.synced(group=GROUP, files=before)
     world.says(group=GROUP, files=after.replace("{name: files}", f"{{name: {name}}}"))
     report = world.sync(prune=True)
     assert report.exit_code == 0
@@ -159,7 +160,7 @@ BROKEN = [
 @pytest.mark.parametrize(("old", "new", "why"), BROKEN, ids=[row[-1] for row in BROKEN])
 @pytest.mark.parametrize("name", ["files", "others"])
 def test_a_broken_manifest_is_an_error_and_deletes_nothing(world, old, new, why, name):
-    world.says(group=GROUP, files=ACCOUNT).sync()
+    world.synced(group=GROUP, files=ACCOUNT)
     broken = SAME_ACCOUNT.replace(old, new, 1).replace("{name: files}", f"{{name: {name}}}")
     report = world.says(group=GROUP, moved=broken).sync(prune=True)
     assert (report.exit_code, world.writes) == (1, []), why
@@ -170,7 +171,7 @@ def test_a_broken_manifest_is_an_error_and_deletes_nothing(world, old, new, why,
     ("old", "new"), [("owner: {name: shop}", "owner: {name: shopp}"), ("StorageAccount", "Storage")]
 )
 def test_a_broken_manifest_for_aso_in_its_place_deletes_nothing(world, old, new, name):
-    world.says(group=GROUP, files=SAME_ACCOUNT).sync()
+    world.synced(group=GROUP, files=SAME_ACCOUNT)
     broken = ACCOUNT.replace(old, new, 1).replace("{name: files}", f"{{name: {name}}}")
     report = world.says(group=GROUP, moved=broken).sync(prune=True)
     assert (report.exit_code, world.writes) == (1, [])
@@ -178,14 +179,14 @@ def test_a_broken_manifest_for_aso_in_its_place_deletes_nothing(world, old, new,
 
 def test_what_was_of_a_misspelt_type_is_not_deleted_for_another_name(world):
     """A misspelt type is as a misspelt kind: it may be any resource of its unit."""
-    world.says(group=GROUP, flow=FLOW).sync()
+    world.synced(group=GROUP, flow=FLOW)
     renamed = FLOW.replace("{name: orders}", "{name: x}").replace("/workflows@", "/workflow@")
     assert world.says(group=GROUP, flow=renamed).sync(prune=True).exit_code == 1
     assert world.writes == []
 
 
 def test_drift_is_found_over_a_hand_over(world):
-    world.says(group=GROUP, files=ACCOUNT).sync()
+    world.synced(group=GROUP, files=ACCOUNT)
     world.somebody_changes(ACCOUNT_ID, {"/properties/accessTier": "Cool"})
     drifted = find(world.says(group=GROUP, files=SAME_ACCOUNT).plan(prune=True))
     assert drifted.verdict is Verdict.DRIFTED
@@ -228,9 +229,11 @@ def test_the_body_as_such_cannot_be_ignored(world):
 
 
 def test_a_large_body_leaves_a_record_that_the_next_run_reads(world):
-    nested = "{a: " * 60 + str([1] * 30_000) + "}" * 60  # records have one line for each entry
+    """A record has the body twice, and a line for each entry, so it may be longer than any manifest."""
+    nested = "{a: " * 85 + str(["x" * 75] * 10_000) + "}" * 85
     large = FLOW.replace("triggers: {}", f"triggers: {{}}, text: {nested}")
     assert world.says(group=GROUP, flow=large).sync().exit_code == 0
+    assert max(file.stat().st_size for file in world.state.rglob("*.json")) > ReadLimits().file
     assert find(world.sync()).verdict is Verdict.IN_SYNC
 
 
@@ -362,7 +365,7 @@ IN_A_NETWORK = {
 
 @pytest.mark.parametrize(("network", "subnet"), IN_A_NETWORK.values(), ids=IN_A_NETWORK)
 def test_a_network_and_its_subnet_change_together(world, network, subnet):
-    world.says(group=GROUP, net=network, one=subnet).sync()
+    world.synced(group=GROUP, net=network, one=subnet)
     moved = {"net": network.replace("10.0.0.0", "10.9.0.0"), "one": subnet.replace("10.0.1.0", "10.9.1.0")}
     planned = world.says(group=GROUP, **moved).plan()
     (network_result,) = (result for result in planned.results if result.arm_id == NETWORK_ID)
@@ -373,7 +376,7 @@ def test_a_network_and_its_subnet_change_together(world, network, subnet):
 
 @pytest.mark.parametrize(("network", "subnet"), IN_A_NETWORK.values(), ids=IN_A_NETWORK)
 def test_a_subnet_leaves_with_the_change_of_its_network(world, network, subnet):
-    world.says(group=GROUP, net=network, one=subnet).sync()
+    world.synced(group=GROUP, net=network, one=subnet)
     world.outside("PUT", f"{NETWORK_ID}/subnets/theirs", {"properties": {"addressPrefix": "10.0.7.0/24"}})
     world.says(group=GROUP, net=network.replace("a: b", "a: c")).sync(prune=True)
     assert world.writes == [f"PUT {NETWORK_ID}", f"DELETE {NETWORK_ID}/subnets/one"]
@@ -417,14 +420,14 @@ def test_a_group_without_an_owner_owns_what_is_in_it(world, group):
 
 
 def test_groups_change_their_kind_with_their_content(world):
-    world.says(group=GROUP, flow=FLOW).sync()
+    world.synced(group=GROUP, flow=FLOW)
     flow = FLOW.replace("{group: resources.azure.com, kind: ResourceGroup, name: shop}", OF_ANY_GROUP)
     assert world.says(group=ANY_GROUP, flow=flow).sync(prune=True).exit_code == 0
     assert world.writes == []
 
 
 def test_another_type_under_the_same_name_is_refused_by_its_field(world):
-    world.says(group=GROUP, flow=FLOW).sync()
+    world.synced(group=GROUP, flow=FLOW)
     other = FLOW.partition("  body")[0].replace("/workflows@", "/integrationAccounts@")
     refused = find(world.says(group=GROUP, flow=other).sync(prune=True))
     assert "'spec.type'" in refused.condition.message
@@ -510,7 +513,7 @@ def test_a_field_of_the_body_is_ignored(world, path):
 
 
 def test_a_replacement_needs_consent(world):
-    world.says(group=GROUP, flow=FLOW).sync()
+    world.synced(group=GROUP, flow=FLOW)
     moved = FLOW.replace("location: westeurope", "location: northeurope")
     assert find(world.says(group=GROUP, flow=moved).sync(prune=True)).condition.reason == "ReplaceNeeded"
     assert world.writes == []
@@ -561,7 +564,7 @@ def test_types_of_every_scope(world):
 
 
 def test_the_author_of_drift_is_named(world):
-    world.says(group=GROUP, flow=FLOW).sync()
+    world.synced(group=GROUP, flow=FLOW)
     world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"}, by="ann@contoso.com")
     (author,) = find(world.plan(who="auto")).changed_by
     assert (author.name, author.paths) == ("ann@contoso.com", ("/properties/state",))

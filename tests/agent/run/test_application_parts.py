@@ -124,7 +124,7 @@ CHANGES = [
 
 @pytest.mark.parametrize(("old", "new", "action", "why"), CHANGES, ids=[row[-1] for row in CHANGES])
 def test_a_changed_credential_is_updated_and_given_up_again(world, old, new, action, why):
-    world.says(**ESTATE).sync()
+    world.synced(**ESTATE)
     (before,) = stored(world, "federatedIdentityCredentials")
     changed = {**ESTATE, "credential": CREDENTIAL.replace(old, new)}
     assert find(world.says(**changed).sync(), "ApplicationFederatedCredential").action is action, why
@@ -137,7 +137,7 @@ def test_a_changed_credential_is_updated_and_given_up_again(world, old, new, act
 
 
 def test_what_somebody_changes_is_drift_and_what_somebody_deletes_is_made_again(world):
-    world.says(**ESTATE).sync()
+    world.synced(**ESTATE)
     azure = world.azure()
     (path,) = [path for path in azure.ids("/v1.0/") if "/federatedidentitycredentials/" in path.casefold()]
     azure.change(path, "/subject", "repo:somebody/else:ref:refs/heads/main")
@@ -153,7 +153,7 @@ def test_what_somebody_changes_is_drift_and_what_somebody_deletes_is_made_again(
 
 
 def test_what_was_there_is_adopted_and_not_made_twice_and_an_adopted_one_is_kept(world):
-    world.says(**ESTATE).sync()
+    world.synced(**ESTATE)
     world.state = world.state.parent / "another"
     report = world.says(**ESTATE).sync()
     assert {r.action for r in report.results} <= {Action.NONE}
@@ -161,7 +161,7 @@ def test_what_was_there_is_adopted_and_not_made_twice_and_an_adopted_one_is_kept
 
 
 def test_what_was_removed_from_git_is_deleted(world):
-    world.says(**ESTATE).sync()
+    world.synced(**ESTATE)
     left = {name: text for name, text in ESTATE.items() if name not in {"credential", "role"}}
     world.says(**left).sync(prune=True, max_deletes=5)
     assert stored(world, "federatedIdentityCredentials") == stored(world, "appRoleAssignedTo") == []
@@ -170,7 +170,7 @@ def test_what_was_removed_from_git_is_deleted(world):
 
 
 def test_the_delete_of_an_application_names_all_that_goes_along(world):
-    world.says(**ESTATE).sync()
+    world.synced(**ESTATE)
     azure = world.azure()
     (path,) = [path for path in azure.ids("/v1.0/") if "/federatedidentitycredentials/" in path.casefold()]
     azure.change(path, "/name", "by-hand")

@@ -94,7 +94,7 @@ def test_the_annotations_come_to_a_resource_and_leave_it(world):
 
 
 def test_both_annotations_leave_at_once(world):
-    world.says(group=GROUP, account=annotated(VERSION, BODY)).sync()
+    world.synced(group=GROUP, account=annotated(VERSION, BODY))
     world.says(group=GROUP, account=PLAIN)
     assert account(world.plan()).action is Action.UPDATE
     assert account(world.sync()).is_fine
@@ -113,7 +113,7 @@ def test_null_removes_what_the_spec_has(world):
 
 
 def test_drift_in_a_member_of_the_annotation_is_reverted(world):
-    world.says(group=GROUP, account=annotated(VERSION, BODY)).sync()
+    world.synced(group=GROUP, account=annotated(VERSION, BODY))
     world.somebody_changes(ACCOUNT_ID, {ENDPOINTS: False})
     report = world.plan()
     drifted = account(report)
@@ -128,7 +128,7 @@ def test_drift_in_a_member_of_the_annotation_is_reverted(world):
 
 
 def test_drift_in_a_field_of_the_spec_is_accepted_there(world):
-    world.says(group=GROUP, account=annotated(VERSION, BODY)).sync()
+    world.synced(group=GROUP, account=annotated(VERSION, BODY))
     world.somebody_changes(ACCOUNT_ID, {"/properties/accessTier": "Cool"})
     accept(world, world.plan(), ("StorageAccount/files",))
     assert (world.folder / "account.yaml").read_text() == annotated(VERSION, BODY).replace("Hot", "Cool")
@@ -161,7 +161,7 @@ def test_words_stand_for_values_of_other_objects(world):
 
 
 def test_a_held_manifest_writes_nothing(world):
-    world.says(group=GROUP, account=annotated(VERSION, BODY)).sync()
+    world.synced(group=GROUP, account=annotated(VERSION, BODY))
     held = "    gitsync/hold: 'until 2030-01-10, upgrade'\n"
     world.says(group=GROUP, account=annotated(VERSION, BODY.replace("true", "false"), held)).sync()
     assert world.writes == []

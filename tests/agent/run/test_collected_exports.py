@@ -45,6 +45,26 @@ def world(tmp_path, sinks):
     return world_with(tmp_path, *sinks)
 
 
+@pytest.fixture(scope="module")
+def exported_once(tmp_path_factory):
+    """The world after the lake was synced, and its sinks."""
+    sinks = MemorySink(), MemorySink()
+    world = world_with(tmp_path_factory.mktemp("exported"), *sinks)
+    world.says(group=GROUP, lake=LAKE).sync()
+    return world, sinks
+
+
+@pytest.fixture
+def exported(exported_once, tmp_path, sinks):
+    """A world in which the lake was synced, with what `sinks` have of it."""
+    before, sinks_before = exported_once
+    world = before.copy(tmp_path)
+    for sink, sink_before in zip(sinks, sinks_before, strict=True):
+        sink.objects.update(sink_before.objects)
+    world.secret_stores = SecretStores(sinks=sinks)
+    return world
+
+
 def config_map(world):
     return world.state / "default/ConfigMap/where.json"
 
@@ -67,11 +87,10 @@ def test_a_resource_that_is_forgotten_takes_its_exports_along(world, sinks, mani
     assert (report.exit_code, [problem.code for problem in report.problems]) == (0, ["RecordsNotSigned"])
 
 
-def test_what_was_deleted_in_azure_by_hand_is_forgotten_too(world, sinks):
-    world.synced(group=GROUP, lake=LAKE)
-    path = f"{of(world.plan(), 'StorageAccount').arm_id}"
-    world.outside("DELETE", path, api_version="2023-01-01")
-    world.says(group=GROUP).sync(**PRUNE)
+def test_what_was_deleted_in_azure_by_hand_is_forgotten_too(exported, sinks):
+    path = f"{of(exported.plan(), 'StorageAccount').arm_id}"
+    exported.outside("DELETE", path, api_version="2023-01-01")
+    exported.says(group=GROUP).sync(**PRUNE)
     assert [sink.objects for sink in sinks] == [{}, {}]
 
 
@@ -83,64 +102,60 @@ def test_what_was_deleted_in_azure_by_hand_is_forgotten_too(world, sinks):
         (PRUNE, True, "Azure refuses the delete"),
     ],
 )
-def test_a_resource_that_is_still_recorded_keeps_its_exports(world, sinks, settings, refuses, why):
-    world.synced(group=GROUP, lake=LAKE)
+def test_a_resource_that_is_still_recorded_keeps_its_exports(exported, sinks, settings, refuses, why):
     if refuses:
         refusal = "{match: {method: DELETE}, answer: {code: ScopeLocked, status: 409}}"
-        world.settings = EmulatorSettings(limits=None, rules=rules(refusal))
-    world.says(group=GROUP).sync(**settings)
+        exported.settings = EmulatorSettings(limits=None, rules=rules(refusal))
+    exported.says(group=GROUP).sync(**settings)
     assert [set(sink.objects) for sink in sinks] == [{KEYS, WHERE}] * 2, why
-    assert config_map(world).exists(), why
+    assert config_map(exported).exists(), why
 
 
-def test_a_plan_removes_nothing(world, sinks):
-    world.synced(group=GROUP, lake=LAKE)
-    world.says(group=GROUP).plan(**PRUNE)
+def test_a_plan_removes_nothing(exported, sinks):
+    exported.says(group=GROUP).plan(**PRUNE)
     assert [set(sink.objects) for sink in sinks] == [{KEYS, WHERE}] * 2
 
 
-def test_what_is_no_longer_exported_goes_with_its_resource_and_not_before(world, sinks):
-    world.synced(group=GROUP, lake=LAKE)
-    world.says(group=GROUP, lake=PLAIN).sync(**PRUNE)
+def test_what_is_no_longer_exported_goes_with_its_resource_and_not_before(exported, sinks):
+    exported.says(group=GROUP, lake=PLAIN).sync(**PRUNE)
     assert [set(sink.objects) for sink in sinks] == [{KEYS, WHERE}] * 2
-    world.says(group=GROUP).sync(**PRUNE)
+    exported.says(group=GROUP).sync(**PRUNE)
     assert [sink.objects for sink in sinks] == [{}, {}]
 
 
-def closed_sink(world, sink, **settings):
+def closed_sink(exported, sink, **settings):
     """Delete the resource in a run whose sink refuses."""
-    world.synced(group=GROUP, lake=LAKE)
     sink.refuses = SecretStoreError("The vault is closed.", hint="Open it.")
-    return world.says(group=GROUP).sync(**PRUNE, **settings)
+    return exported.says(group=GROUP).sync(**PRUNE, **settings)
 
 
-def test_a_sink_that_refuses_fails_the_run_and_the_rest_goes_on(world, sinks):
-    report = closed_sink(world, sinks[0])
+def test_a_sink_that_refuses_fails_the_run_and_the_rest_goes_on(exported, sinks):
+    report = closed_sink(exported, sinks[0])
     assert sinks[1].objects == {}
     assert [problem.code for problem in report.problems] == ["RecordsNotSigned", *["ExportNotRemoved"] * 2]
     assert report.exit_code == 1
-    summary = (world.state / "SUMMARY.md").read_text()
+    summary = (exported.state / "SUMMARY.md").read_text()
     assert (
         "Secret default/keys, which StorageAccount.storage.azure.com/default/lake exported, was not removed" in summary
     )
-    leftovers = json.loads((world.state / "inventory.json").read_text())["leftovers"]
+    leftovers = json.loads((exported.state / "inventory.json").read_text())["leftovers"]
     owner = "StorageAccount.storage.azure.com/default/lake"
     assert {"object": "Secret/default/keys", "owner": owner, "sink": "memory"} in leftovers
 
 
-def test_what_could_not_be_removed_is_tried_by_each_run_until_it_is_gone(world, sinks):
-    closed_sink(world, sinks[0])
-    assert [result.key.kind for result in world.sync().results] == ["ResourceGroup"]
-    plan = world.plan()
+def test_what_could_not_be_removed_is_tried_by_each_run_until_it_is_gone(exported, sinks):
+    closed_sink(exported, sinks[0])
+    assert [result.key.kind for result in exported.sync().results] == ["ResourceGroup"]
+    plan = exported.plan()
     assert [problem.code for problem in plan.problems] == ["ExportLeftOver"] * 2
     assert plan.exit_code == 0, "it is a warning: a plan changes nothing"
-    assert world.sync().exit_code == 1, "the sink still refuses, with --prune or without"
+    assert exported.sync().exit_code == 1, "the sink still refuses, with --prune or without"
     sinks[0].refuses = None
-    report = world.sync()
+    report = exported.sync()
     assert (report.exit_code, report.problems) == (0, ())
     assert sinks[0].objects == {}
-    assert "leftovers" not in (world.state / "inventory.json").read_text()
-    assert world.plan().problems == ()
+    assert "leftovers" not in (exported.state / "inventory.json").read_text()
+    assert exported.plan().problems == ()
 
 
 @pytest.mark.parametrize(
@@ -151,32 +166,32 @@ def test_what_could_not_be_removed_is_tried_by_each_run_until_it_is_gone(world, 
         ({"agent": "blue"}, "another agent, which has nothing in this status"),
     ],
 )
-def test_what_is_left_over_of_others_is_not_touched(world, sinks, settings, why):
-    closed_sink(world, sinks[0])
+def test_what_is_left_over_of_others_is_not_touched(exported, sinks, settings, why):
+    closed_sink(exported, sinks[0])
     sinks[0].refuses = None
     other = "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n"
-    world.says(group=GROUP, more=GROUP.replace("core", "more"), other=other)
-    plan = world.plan(**settings)
+    exported.says(group=GROUP, more=GROUP.replace("core", "more"), other=other)
+    plan = exported.plan(**settings)
     assert "ExportLeftOver" not in [problem.code for problem in plan.problems], why
     if "agent" not in settings:
-        world.sync(**settings)
+        exported.sync(**settings)
     assert set(sinks[0].objects) == {KEYS, WHERE}, why
-    assert "leftovers" in (world.state / "inventory.json").read_text(), why
+    assert "leftovers" in (exported.state / "inventory.json").read_text(), why
 
 
-def test_a_resource_that_comes_back_takes_its_exports_over(world, sinks):
-    closed_sink(world, sinks[0])
+def test_a_resource_that_comes_back_takes_its_exports_over(exported, sinks):
+    closed_sink(exported, sinks[0])
     sinks[0].refuses = None
-    report = world.says(group=GROUP, lake=LAKE).sync()
+    report = exported.says(group=GROUP, lake=LAKE).sync()
     assert (report.exit_code, [problem.code for problem in report.problems]) == (0, ["ExportedNowhere"])
     assert set(sinks[0].objects) == {KEYS, WHERE}
-    assert "leftovers" not in (world.state / "inventory.json").read_text()
+    assert "leftovers" not in (exported.state / "inventory.json").read_text()
 
 
-def test_the_name_of_what_was_left_over_is_free_in_the_run_that_removes_it(world, sinks):
-    closed_sink(world, sinks[0])
+def test_the_name_of_what_was_left_over_is_free_in_the_run_that_removes_it(exported, sinks):
+    closed_sink(exported, sinks[0])
     sinks[0].refuses = None
-    report = world.says(group=GROUP, pond=POND).sync()
+    report = exported.says(group=GROUP, pond=POND).sync()
     assert of(report, "StorageAccount", "pond").condition.is_ready
     assert [export.owner.key for export in sinks[0].objects.values()] == [owner("pond")] * 2
 
@@ -192,27 +207,25 @@ def test_a_made_up_leftover_removes_nothing_that_a_resource_exports(world, sinks
     assert KEYS in sinks[0].objects
 
 
-def test_a_new_owner_takes_the_name_as_soon_as_the_old_one_is_forgotten(world, sinks):
+def test_a_new_owner_takes_the_name_as_soon_as_the_old_one_is_forgotten(exported, sinks):
     """In the same run: anyone who reads the Secret is not to be without it until the next one."""
-    world.synced(group=GROUP, lake=LAKE)
-    report = world.says(group=GROUP, pond=POND).sync()
+    report = exported.says(group=GROUP, pond=POND).sync()
     assert "not owned by" in of(report, "StorageAccount", "pond").condition.message
-    report = world.sync(**PRUNE)
+    report = exported.sync(**PRUNE)
     assert of(report, "StorageAccount", "pond").condition.is_ready
     assert [export.owner.key for export in sinks[0].objects.values()] == [owner("pond")] * 2
-    assert f"{owner('pond')}" in config_map(world).read_text()
+    assert f"{owner('pond')}" in config_map(exported).read_text()
 
 
-def test_what_another_resource_took_over_in_the_same_run_stays(world, sinks):
-    world.synced(group=GROUP, lake=LAKE)
+def test_what_another_resource_took_over_in_the_same_run_stays(exported, sinks):
     for sink in sinks:
         sink.objects.clear()
-    config_map(world).unlink()
-    report = world.says(group=GROUP, pond=POND).sync(**PRUNE)
+    config_map(exported).unlink()
+    report = exported.says(group=GROUP, pond=POND).sync(**PRUNE)
     assert of(report, "StorageAccount", "lake").action is Action.DELETE
     assert of(report, "StorageAccount", "pond").condition.is_ready
     assert [export.owner.key for sink in sinks for export in sink.objects.values()] == [owner("pond")] * 4
-    assert config_map(world).exists()
+    assert config_map(exported).exists()
 
 
 def test_what_a_resource_wrote_before_another_sink_refused_goes_too(world, sinks):
@@ -228,11 +241,10 @@ def test_what_a_resource_wrote_before_another_sink_refused_goes_too(world, sinks
     assert sinks[0].objects == {}
 
 
-def test_config_maps_that_the_status_is_not_a_sink_of_any_more_go_too(world, sinks):
-    world.synced(group=GROUP, lake=LAKE)
-    world.secret_stores = SecretStores(sinks=sinks, keeps_config_maps=False)
-    world.says(group=GROUP).sync(**PRUNE)
-    assert not config_map(world).exists()
+def test_config_maps_that_the_status_is_not_a_sink_of_any_more_go_too(exported, sinks):
+    exported.secret_stores = SecretStores(sinks=sinks, keeps_config_maps=False)
+    exported.says(group=GROUP).sync(**PRUNE)
+    assert not config_map(exported).exists()
 
 
 def test_an_interrupted_run_removes_only_what_is_forgotten(world, sinks):

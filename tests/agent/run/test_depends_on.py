@@ -62,14 +62,14 @@ def find(report, name):
 
 
 def test_a_chain_is_created_in_order_and_then_silent(world):
-    world.says(**CHAIN).sync()
+    world.synced(**CHAIN)
     assert world.writes == [f"PUT {path('z')}", f"PUT {BUDGET}", f"PUT {path('a')}"]
     assert world.sync().exit_code == 0
     assert world.writes == []
 
 
 def test_a_chain_is_deleted_in_reverse(world):
-    world.says(**CHAIN).sync()
+    world.synced(**CHAIN)
     world.says(other=group("other")).sync(prune=True, max_deletes=3)
     deletes = [write for write in world.writes if write.startswith("DELETE")]
     assert deletes == [f"DELETE {path('a')}", f"DELETE {BUDGET}", f"DELETE {path('z')}"]
@@ -90,7 +90,7 @@ def test_a_resource_waits_for_one_that_fails(world):
 
 
 def test_a_delete_waits_for_a_delete_that_fails(world):
-    world.says(**CHAIN).sync()
+    world.synced(**CHAIN)
     refusal = (
         "{match: {method: DELETE, path: '*/budgets/*'}, answer: {status: 403, code: AuthorizationFailed, message: No.}}"
     )

@@ -81,6 +81,14 @@ def application(**spec: str) -> str:
     return f"apiVersion: entra.azure.com/v1\nkind: Application\nmetadata: {{name: shop}}\nspec:{lines}\n"
 
 
+def app_id(number: int) -> str:
+    return f"abcdefab-0000-4000-8000-{number:012}"
+
+
+COLLECTIONS = {"Application": APPLICATIONS, "ServicePrincipal": PRINCIPALS}
+MANIFESTS = {"Application": application, "ServicePrincipal": principal}
+
+
 @pytest.fixture
 def world(tmp_path):
     return World(tmp_path)
@@ -133,35 +141,90 @@ def test_both_go_with_their_manifests_and_the_application_can_be_restored(world)
     assert [entry["id"] for entry in deleted["value"]] == [ids["Application"]]
 
 
-ADOPTED = [
-    # kind, manifest, what exists, what is written
-    (application(displayName="Shop"), {APPLICATIONS: {"displayName": "Shop"}}, []),
-    (application(displayName="shop"), {APPLICATIONS: {"displayName": "Shop"}}, ["PATCH"]),
-    (application(displayName="Shop", tags="[a]"), {APPLICATIONS: {"displayName": "Shop"}}, ["PATCH"]),
-    (application(displayName="Shop"), {APPLICATIONS: {"displayName": "Shop", "tags": ["a"]}}, []),
-    (principal(appId=OTHER_ID), {PRINCIPALS: {"appId": OTHER_ID, "displayName": "X"}}, []),
-    (principal(appId=OTHER_ID.upper()), {PRINCIPALS: {"appId": OTHER_ID, "displayName": "X"}}, []),
-    (principal(appId=OTHER_ID, displayName="New"), {PRINCIPALS: {"appId": OTHER_ID, "displayName": "X"}}, ["PATCH"]),
-    (principal(displayName="X"), {PRINCIPALS: {"appId": OTHER_ID, "displayName": "X"}}, []),
-]
+ADOPTED = {
+    # kind, what git states, what exists, what is written
+    "an application": ("Application", {"displayName": "Shop one"}, {"displayName": "Shop one"}, []),
+    "another case": ("Application", {"displayName": "shop two"}, {"displayName": "Shop two"}, ["PATCH"]),
+    "a tag more in git": (
+        "Application",
+        {"displayName": "Shop three", "tags": "[a]"},
+        {"displayName": "Shop three"},
+        ["PATCH"],
+    ),
+    "a tag more in Entra ID": (
+        "Application",
+        {"displayName": "Shop four"},
+        {"displayName": "Shop four", "tags": ["a"]},
+        [],
+    ),
+    "a principal": ("ServicePrincipal", {"appId": app_id(1)}, {"appId": app_id(1), "displayName": "A"}, []),
+    "its id in capitals": (
+        "ServicePrincipal",
+        {"appId": app_id(2).upper()},
+        {"appId": app_id(2), "displayName": "B"},
+        [],
+    ),
+    "another name": (
+        "ServicePrincipal",
+        {"appId": app_id(3), "displayName": "New"},
+        {"appId": app_id(3), "displayName": "C"},
+        ["PATCH"],
+    ),
+    "a principal by its name": (
+        "ServicePrincipal",
+        {"displayName": "D"},
+        {"appId": app_id(4), "displayName": "D"},
+        [],
+    ),
+}
+"""All of one estate, so that each step is one run."""
 
 
-@pytest.mark.parametrize(("manifest", "existing", "methods"), ADOPTED, ids=map(str, range(len(ADOPTED))))
-def test_what_is_adopted_is_shown_by_a_plan_changed_and_never_deleted(world, manifest, existing, methods):
-    ((collection, body),) = existing.items()
-    world.azure().put(f"{collection}/{ID}", body)
-    world.clock.elapsed += 3600
-    kind = "Application" if "Application" in manifest else "ServicePrincipal"
-    planned = of(world.says(manifest=manifest).plan(), kind)
+class Adoption:
+    """The runs of the estate, from the plan of its adoption until nothing of it is in git any more."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.keys = {why: f"shop-{number}" for number, why in enumerate(ADOPTED)}
+        self.ids = {why: f"00000000-0000-4000-8000-{number:011}a" for number, why in enumerate(ADOPTED)}
+        for why, (kind, _, existing, _) in ADOPTED.items():
+            world.azure().put(f"{COLLECTIONS[kind]}/{self.ids[why]}", existing)
+        world.clock.elapsed += 3600
+        manifests = {
+            self.keys[why]: MANIFESTS[kind](**spec).replace("name: shop", f"name: {self.keys[why]}")
+            for why, (kind, spec, _, _) in ADOPTED.items()
+        }
+        self.planned, self.plan_writes = world.says(**manifests).plan(), world.writes
+        self.synced, self.writes = world.sync(), world.writes
+        with StatusFolder(world.state, RecordSeals(DEFAULT_AGENT)) as store:
+            self.given = {key.name: record.kept.given_id for key, record in store.load().records.items()}
+        self.silent = world.sync()
+        self.gone, self.deletes = world.says(group=GROUP).sync(prune=True, max_deletes=9), world.sent("DELETE")
+
+
+@pytest.fixture(scope="module")
+def adoption(tmp_path_factory):
+    return Adoption(World(tmp_path_factory.mktemp("adoption")))
+
+
+@pytest.mark.parametrize("why", ADOPTED)
+def test_what_is_adopted_is_shown_by_a_plan_changed_and_never_deleted(adoption, why):
+    kind, _, _, methods = ADOPTED[why]
+    name, own = adoption.keys[why], adoption.ids[why]
+    planned = of(adoption.planned, kind, name)
     assert (planned.verdict, bool(planned.differences)) == (Verdict.ADOPT, bool(methods))
-    assert world.writes == []
-    synced = of(world.sync(), kind)
-    assert (synced.verdict, [entry.split()[0] for entry in world.writes]) == (Verdict.ADOPT, methods)
-    assert records_of(world)[kind].kept.given_id == ID
-    assert of(world.sync(), kind).verdict is Verdict.IN_SYNC
-    gone = of(world.says(group=GROUP).sync(prune=True, max_deletes=9), kind)
-    assert (gone.verdict, world.sent("DELETE")) == (Verdict.DETACH, [])
+    assert adoption.plan_writes == []
+    written = [entry.split()[0] for entry in adoption.writes if own in entry]
+    assert (of(adoption.synced, kind, name).verdict, written) == (Verdict.ADOPT, methods)
+    assert adoption.given[name] == own
+    assert of(adoption.silent, kind, name).verdict is Verdict.IN_SYNC
+    gone = of(adoption.gone, kind, name)
+    assert (gone.verdict, adoption.deletes) == (Verdict.DETACH, [])
     assert "does not delete it" in gone.message
+
+
+def test_what_is_adopted_is_all_that_is_written(adoption):
+    assert len(adoption.writes) == sum(len(methods) for *_, methods in ADOPTED.values())
 
 
 TWO = {ID: "Shop", OTHER_ID: "shop"}
@@ -220,7 +283,7 @@ def test_what_may_only_be_adopted_is_neither_created_nor_written_nor_deleted(wor
 
 def test_a_created_principal_is_not_given_to_another_application(world):
     world.azure().put(f"{APPLICATIONS}/{ID}", {"displayName": "A", "appId": ID})
-    world.says(manifest=principal(appId=ID)).sync()
+    world.synced(manifest=principal(appId=ID))
     refused = world.says(manifest=principal(appId=OTHER_ID)).sync()
     assert (refused.results[0].condition.reason, world.writes) == ("ReplaceNeeded", [])
     assert "/appId" in refused.results[0].message
@@ -230,7 +293,7 @@ def test_an_adopted_object_is_not_replaced_either(world):
     world.azure().put(f"{PRINCIPALS}/{ID}", {"displayName": "A", "appId": ID})
     world.azure().put(f"{APPLICATIONS}/{ID}", {"displayName": "B", "appId": OTHER_ID})
     world.clock.elapsed += 3600
-    world.says(manifest=principal(appId=ID)).sync()
+    world.synced(manifest=principal(appId=ID))
     consented = principal(appId=OTHER_ID).replace(
         "{name: shop}", "{name: shop, annotations: {gitsync/replace: appId=" + OTHER_ID + "}}"
     )

@@ -1,8 +1,8 @@
-"""Two hundred and forty resources in an Azure that gives nothing back as it got it: what is reported as drift is drift,
-and all of it.
+"""Resources of fifty kinds in an Azure that gives nothing back as it got it: what is reported as drift is drift, and all
+of it.
 
-`estate.yaml` holds what values Azure is recorded to rewrite; the emulator does so (`rewrite: true`). One estate is
-brought about for all tests of this file, and each has a copy of it.
+`estate.yaml` holds what values Azure is recorded to rewrite; the emulator does so (`rewrite: true`). Estates are brought
+about once for all tests of this file, and each has a copy of one.
 """
 
 from __future__ import annotations
@@ -23,6 +23,13 @@ from tests.support.world import SUBSCRIPTION, World
 DELETED = object()
 
 
+FEW = 7
+"""Resources beside the one that a test is about, with it."""
+
+GROUPS = (47, 38, 16, 16, 4)
+"""Resources of each group, so that each change behind git's back is made to a resource of its own."""
+
+
 def built(folder, resources):
     """An estate that Azure has, and what git said when it was made."""
     world = World(folder, rewrite=True, operations=Timing(polls=0))
@@ -32,13 +39,21 @@ def built(folder, resources):
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory):
-    return built(tmp_path_factory.mktemp("large"), 240)
+def small(tmp_path_factory):
+    return built(tmp_path_factory.mktemp("small"), 47)
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    return built(tmp_path_factory.mktemp("small"), 47)
+def large(small, tmp_path_factory):
+    world = small.copy(tmp_path_factory.mktemp("large"))
+    report = world.says(**estate(*GROUPS)).sync()
+    assert (report.exit_code, report.summary) == (0, {"create": sum(GROUPS) - 47, "in-sync": 47})
+    return world
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    return built(tmp_path_factory.mktemp("few"), FEW)
 
 
 def at(number, path, name=""):
@@ -159,11 +174,11 @@ MOVES = [  # where, what is set there, to what; where the difference is reported
     ("Microsoft.Compute/disks/disk-{n}", "", DELETED),
     (f"{RULE}/ssh", "", DELETED),
 ]
-NOT_REQUESTED = [
-    ("", "/tags/added-by-policy", "yes"),
-    (f"{NETWORK}/virtualNetworks/vnet-{{n}}", "/properties/flowTimeoutInMinutes", 10),
-    (STORAGE, "/properties/allowCrossTenantReplication", True),
-    (AKS, "/properties/agentPoolProfiles/0/osDiskSizeGB", 256),
+NOT_REQUESTED = [  # the number of a group in which none of the others is made to this resource; as above
+    (4, "", "/tags/added-by-policy", "yes"),
+    (4, f"{NETWORK}/virtualNetworks/vnet-{{n}}", "/properties/flowTimeoutInMinutes", 10),
+    (4, STORAGE, "/properties/allowCrossTenantReplication", True),
+    (2, AKS, "/properties/agentPoolProfiles/0/osDiskSizeGB", 256),
 ]
 
 
@@ -173,8 +188,7 @@ def test_fifty_changes_behind_its_back_are_found_named_and_fixed(large, tmp_path
     touched = [row[0] for row in MOVES]
     rows = [(at(1 + touched[:index].count(row[0]), row[0]), *row[1:]) for index, row in enumerate(MOVES)]
     assert len({row[0] for row in rows}) == 50, "each is made to a resource of its own"
-    beside = [(at(5, path), pointer, value) for path, pointer, value in NOT_REQUESTED]
-    behind(world, beside)
+    behind(world, [(at(number, path), pointer, value) for number, path, pointer, value in NOT_REQUESTED])
     before = behind(world, [row[:3] for row in rows])
 
     told = moved(world.plan())
@@ -192,7 +206,7 @@ def test_fifty_changes_behind_its_back_are_found_named_and_fixed(large, tmp_path
     assert sorted(write.casefold() for write in world.writes) == sorted(f"put {row[0]}".casefold() for row in rows)
     assert received(world, before) == before
     plan = world.plan()
-    assert (plan.summary, plan.exit_code, world.writes) == ({"in-sync": 240}, 0, [])
+    assert (plan.summary, plan.exit_code, world.writes) == ({"in-sync": sum(GROUPS)}, 0, [])
 
 
 def changed(file, old, new):
@@ -386,10 +400,10 @@ CONFLICTS = [
 
 
 @pytest.mark.parametrize(("pointer", "value", "why"), CONFLICTS, ids=[row[-1] for row in CONFLICTS])
-def test_git_and_azure_both_moved(small, tmp_path, pointer, value, why):
-    world = small.copy(tmp_path)
+def test_git_and_azure_both_moved(few, tmp_path, pointer, value, why):
+    world = few.copy(tmp_path)
     behind(world, [(at(1, f"{RULE}/https"), pointer, value)])
-    report = world.says(**changed("g01", "priority: 200", "priority: 210")(estate(47))).plan()
+    report = world.says(**changed("g01", "priority: 200", "priority: 210")(estate(FEW))).plan()
     assert found(report) == {"NetworkSecurityGroupsSecurityRule/nsg-01-https": "conflict"}, why
     assert paths(report) == sorted({"/properties/priority", pointer})
     assert world.sync().exit_code == 0
@@ -442,13 +456,13 @@ def test_after_a_sync_nothing_is_left_to_say_or_to_send(small, tmp_path_factory,
     assert world.writes == []
 
 
-def test_a_plan_reports_nothing_of_a_failure_that_git_has_reverted(small, tmp_path):
-    world = small.copy(tmp_path)
-    renamed = changed("g01", "azureName: office", "azureName: home")(estate(47))
+def test_a_plan_reports_nothing_of_a_failure_that_git_has_reverted(few, tmp_path):
+    world = few.copy(tmp_path)
+    renamed = changed("g01", "azureName: office", "azureName: home")(estate(FEW))
     assert world.says(**renamed).sync().exit_code == 1
-    report = world.says(**estate(47)).plan()
+    report = world.says(**estate(FEW)).plan()
     assert (report.summary, [result.condition.message for result in report.results if result.condition.message]) == (
-        {"in-sync": 47},
+        {"in-sync": FEW},
         [],
     )
     assert world.sync().exit_code == 0

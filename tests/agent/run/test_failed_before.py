@@ -71,7 +71,7 @@ def test_the_next_plan_reports_what_failed_and_since_when(tmp_path, before, rule
 def test_a_second_failure_keeps_the_time_of_the_first_and_changes_no_record(tmp_path):
     world = World(tmp_path)
     break_writes(world, REFUSED)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     first = of(world.plan(), "VirtualNetwork").ending.failed_since
     files = {path: path.read_bytes() for path in world.state.rglob("*.json")}
     report = world.sync()
@@ -81,7 +81,7 @@ def test_a_second_failure_keeps_the_time_of_the_first_and_changes_no_record(tmp_
 
 def test_a_change_in_git_is_not_a_second_try(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     break_writes(world, FAILED)
     world.says(group=GROUP, vnet=CHANGED).sync()
     world.says(group=GROUP, vnet=VNET.replace("10.0.0.0/16", "10.0.0.0/14"))
@@ -97,7 +97,7 @@ def test_a_change_in_git_is_not_a_second_try(tmp_path):
 
 def test_drift_of_what_failed_before_is_drift(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     world.outside("PUT", VNET_ID, ELSEWHERE, "2024-03-01")
     break_writes(world, REFUSED)
     assert of(world.sync(), "VirtualNetwork").verdict is Verdict.DRIFTED
@@ -111,7 +111,7 @@ def test_drift_of_what_failed_before_is_drift(tmp_path):
 
 def test_what_was_deleted_after_an_update_failed_is_missing(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     break_writes(world, REFUSED)
     world.says(group=GROUP, vnet=CHANGED).sync()
     world.outside("DELETE", VNET_ID, api_version="2024-03-01")
@@ -121,7 +121,7 @@ def test_what_was_deleted_after_an_update_failed_is_missing(tmp_path):
 
 def test_a_failure_that_is_not_of_gitsync_is_drift_with_its_reason(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     body = {"location": "westeurope", "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}}}
     world.outside("PUT", VNET_ID, body, "2024-03-01", rules=rules(FAILED))
     found = of(world.plan(), "VirtualNetwork")

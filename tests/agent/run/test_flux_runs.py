@@ -218,10 +218,17 @@ COUNTED = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    """A world in which the tree was synced whose own objects have variables."""
+    world = World(tmp_path_factory.mktemp("counted"))
+    assert world.says_files(TREE | ROOT).sync(prune=True, path=PROD).exit_code == 0
+    return world
+
+
 @pytest.mark.parametrize(("code", "name", "files"), COUNTED.values(), ids=COUNTED)
-def test_what_is_counted_ends_no_run_with_an_error_and_holds_what_it_may_hide(world, code, name, files):
-    tree = TREE | ROOT
-    assert world.says_files(tree).sync(prune=True, path=PROD).exit_code == 0
+def test_what_is_counted_ends_no_run_with_an_error_and_holds_what_it_may_hide(counted, tmp_path, code, name, files):
+    world, tree = counted.copy(tmp_path), TREE | ROOT
     if name == "spare":
         tree["infra/base/kustomization.yaml"] = "resources: [core.yaml]\n"
     else:

@@ -8,10 +8,12 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,7 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.errors import ConfigError, StateError
+from gitsync.model.report import Report
 from gitsync.model.result import Outcome
 from gitsync.model.secret import Secret
 from gitsync.report import json as report_json
@@ -88,7 +91,8 @@ class Rig:
         other.folder, other.bare, other.work = folder, folder / "bare.git", folder / "work"
         shutil.copytree(self.bare, other.bare)
         shutil.copytree(self.work, other.work)
-        subprocess.run(["git", "remote", "set-url", "origin", other.bare.as_uri()], cwd=other.work, check=True)
+        config = other.work / ".git" / "config"
+        config.write_text(config.read_text().replace(self.bare.as_uri(), other.bare.as_uri()))
         other.store, other.puts = copy.deepcopy(self.store), [*self.puts]
         other.config = replace(self.config, source=str(other.work))
         return other
@@ -139,6 +143,7 @@ class Rig:
 
 @pytest.fixture(scope="module")
 def new(tmp_path_factory):
+    """A repository without a status, and an Azure without resources."""
     return Rig(tmp_path_factory.mktemp("new"))
 
 
@@ -152,71 +157,120 @@ def alone(new, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def synced(new, tmp_path_factory):
+    """All workers have run at once."""
     rig = new.copy(tmp_path_factory.mktemp("synced"))
     rig.sync(1, 2, 3)
     return rig
 
 
+@pytest.fixture(scope="module")
+def gathered(synced, tmp_path_factory):
+    """These are gathered: what is there now, and the report."""
+    rig = synced.copy(tmp_path_factory.mktemp("gathered"))
+    return rig, rig.gather()
+
+
+@pytest.fixture(scope="module")
+def begun(new, tmp_path_factory):
+    """Only the third worker has run."""
+    rig = new.copy(tmp_path_factory.mktemp("begun"))
+    rig.sync(3)
+    return rig
+
+
+@pytest.fixture(scope="module")
+def others(begun, tmp_path_factory):
+    """The third has run and then the first, and the second has not."""
+    rig = begun.copy(tmp_path_factory.mktemp("others"))
+    rig.sync(1)
+    return rig
+
+
+@pytest.fixture(scope="module")
+def never_begun(others, tmp_path_factory):
+    """The same gathered without the second: what is there now, and the report."""
+    rig = others.copy(tmp_path_factory.mktemp("never-begun"))
+    return rig, rig.gather(heartbeat=True, notify=Secret("nothing://here"))
+
+
+@pytest.fixture(scope="module")
+def killed(others, tmp_path_factory):
+    """The same after the second was killed: what is there now, and the report."""
+    rig = others.copy(tmp_path_factory.mktemp("killed"))
+    rig.kill(2)
+    return rig, rig.gather()
+
+
+@pytest.fixture(scope="module")
+def killed_at_first(new, tmp_path_factory):
+    """The second was killed before another began."""
+    rig = new.copy(tmp_path_factory.mktemp("killed-at-first"))
+    rig.kill(2)
+    return rig
+
+
 @pytest.fixture
 def rig(new, tmp_path):
-    """A repository without a status, and an Azure without resources."""
     return new.copy(tmp_path)
 
 
 @pytest.fixture
 def ended(synced, tmp_path):
-    """The same after all workers have ended."""
     return synced.copy(tmp_path)
 
 
-def at_once(rig):
-    rig.sync(1, 2, 3)
+def test_the_status_is_that_of_a_run_with_one_worker(gathered, alone):
+    check_complete(*gathered, alone)
 
 
-def in_another_order(rig):
-    for number in (3, 1, 2):
-        rig.sync(number)
+def in_another_order(states, folder):
+    rig = states("others").copy(folder)
+    rig.sync(2)
+    return rig
 
 
-def killed_and_started_again(rig):
-    rig.kill(2)
+def killed_and_started_again(states, folder):
+    rig = states("killed_at_first").copy(folder)
     rig.sync(1, 3)
     rig.sync(2)
+    return rig
 
 
-def killed_and_gathered_before_it_was_started_again(rig):
-    rig.sync(3)
-    rig.kill(2)
-    rig.sync(1)
-    assert rig.gather().exit_code == 1
+def killed_and_gathered_before_it_was_started_again(states, folder):
+    ended, report = states("killed")
+    assert report.exit_code == 1
+    rig = ended.copy(folder)
     rig.sync(2)
+    return rig
 
 
-def stopped_and_gathered_before_it_was_started_again(rig):
+def stopped_and_gathered_before_it_was_started_again(states, folder):
+    rig = states("others").copy(folder)
     rig.sync(2, stopped=True)
-    rig.sync(1, 3)
     assert rig.gather().exit_code == 1
     rig.sync(2)
+    return rig
 
 
-def started_once_the_others_were_gathered(rig):
-    rig.sync(1)
-    rig.sync(3)
-    assert rig.gather().exit_code == 1
+def started_once_the_others_were_gathered(states, folder):
+    ended, report = states("never_begun")
+    assert report.exit_code == 1
+    rig = ended.copy(folder)
     rig.sync(2)
+    return rig
 
 
-def gathered_after_each(rig):
-    for number in (2, 3):
-        rig.sync(number)
+def gathered_after_each(states, folder):
+    rig = states("begun").copy(folder)
+    for number in (2, 1):
         assert rig.gather().exit_code == 1
-    rig.sync(1)
+        rig.sync(number)
+    return rig
 
 
 @pytest.mark.parametrize(
     "history",
     [
-        at_once,
         in_another_order,
         killed_and_started_again,
         killed_and_gathered_before_it_was_started_again,
@@ -226,10 +280,14 @@ def gathered_after_each(rig):
     ],
     ids=lambda history: history.__name__.replace("_", " "),
 )
-def test_the_status_is_that_of_a_run_with_one_worker(rig, alone, history):
+def test_it_is_the_same_whatever_happened_to_the_workers(request, tmp_path, alone, history):
+    rig = history(request.getfixturevalue, tmp_path)
+    check_complete(rig, rig.gather(), alone)
+
+
+def check_complete(rig, report, alone):
+    """Check that a gathered run is as one of one worker."""
     texts, single = alone
-    history(rig)
-    report = rig.gather()
     assert rig.texts() == texts
     assert rig.branches() == ["gitsync/runs/42", STATUS]
     assert (report.exit_code, report.interrupted, report.problems) == (0, False, ())
@@ -239,9 +297,8 @@ def test_the_status_is_that_of_a_run_with_one_worker(rig, alone, history):
     assert len(rig.puts) == len(set(rig.puts)) == 2 * WORKERS, "no create is sent twice"
 
 
-def test_a_shard_that_never_began_is_a_problem_and_its_resources_stay_what_they_were(rig):
-    rig.sync(1, 3)
-    report = rig.gather()
+def test_a_shard_that_never_began_is_a_problem_and_its_resources_stay_what_they_were(never_begun):
+    rig, report = never_begun
     (problem,) = report.problems
     assert (problem.code, problem.is_error) == ("ShardNotEnded", True)
     assert problem.message.startswith("Shard 2/3 of run 42 has not ended: it recorded nothing.")
@@ -251,35 +308,57 @@ def test_a_shard_that_never_began_is_a_problem_and_its_resources_stay_what_they_
     assert rig.branches() == ["gitsync/runs/42", STATUS, "gitsync/status-shards/42/1", "gitsync/status-shards/42/3"]
 
 
-def test_a_shard_that_was_killed_is_named_with_its_age(rig):
-    rig.sync(1, 3)
-    rig.kill(2)
-    (problem,) = rig.gather().problems
+def test_a_shard_that_was_killed_is_named_with_its_age(killed):
+    (problem,) = killed[1].problems
     assert "its last record is " in problem.message
     assert " old." in problem.message
 
 
-def test_all_shards_may_have_been_killed(rig):
-    rig.kill(1)
+def test_all_shards_may_have_been_killed(killed_at_first, tmp_path):
+    rig = killed_at_first.copy(tmp_path)
     report = rig.gather()
     assert [problem.code for problem in report.problems] == ["ShardNotEnded"] * 3
     assert (report.exit_code, report.results, report.revision) == (1, (), rig.revision)
 
 
-def test_a_second_time_changes_nothing_and_reports_the_same(ended):
-    first = ended.gather()
-    refs = ended.git("for-each-ref")
-    assert report_json.render(ended.gather()) == report_json.render(first)
-    assert ended.git("for-each-ref") == refs
-    assert ended.git("show", f"{STATUS}:report.json") == report_json.render(first)
+def test_a_second_time_changes_nothing_and_reports_the_same(gathered, tmp_path):
+    first = gathered[1]
+    rig = gathered[0].copy(tmp_path)
+    refs = rig.git("for-each-ref")
+    assert report_json.render(rig.gather()) == report_json.render(first)
+    assert rig.git("for-each-ref") == refs
+    assert rig.git("show", f"{STATUS}:report.json") == report_json.render(first)
 
 
-def test_a_worker_that_failed_may_be_started_again_after_all_was_gathered(rig):
-    """As a pipeline does whose failed jobs are run again, and its last job."""
+@dataclass
+class Failed:
+    """A run in which a worker failed, gathered, and what was sent to its address until then."""
+
+    rig: Rig
+    parts: Sequence[Report]
+    report: Report
+    notify: Secret
+    got: Sequence[Any]
+
+
+@pytest.fixture(scope="module")
+def failed(new, tmp_path_factory):
+    rig = new.copy(tmp_path_factory.mktemp("failed"))
     rig.commit("d.yaml", SHARD.format(name="d").replace("westeurope}", "westeurope, odd: 1}"))
-    before = rig.sync(1, 2, 3)
+    with server() as (port, got):
+        notify = Secret(f"json://127.0.0.1:{port}/{TOKEN}")
+        parts = rig.sync(1, 2, notify=notify)
+        rig.copy(tmp_path_factory.mktemp("failed-early")).gather(notify=notify)
+        assert got == [], "not before the run is over"
+        parts += rig.sync(3, notify=notify)
+        assert got == [], "by no worker"
+        yield Failed(rig, parts, rig.gather(notify=notify), notify, got)
+
+
+def test_a_worker_that_failed_may_be_started_again_after_all_was_gathered(failed, tmp_path):
+    """As a pipeline does whose failed jobs are run again, and its last job."""
+    rig, before, first = failed.rig.copy(tmp_path), failed.parts, failed.report
     assert sorted(end.exit_code for end in before) == [0, 0, 1]
-    first = rig.gather()
     assert first.exit_code == 1
     number = [end.exit_code for end in before].index(1) + 1
     (again,) = rig.sync(number)
@@ -304,57 +383,61 @@ def test_problems_of_the_source_are_in_all_reports_and_shown_once(rig):
     assert report.outcomes[Outcome.CHANGED] == 6
 
 
-def test_the_heartbeat_and_the_message_are_those_of_the_whole(rig, monkeypatch):
-    rig.sync(1, 2)
-    notified = {"heartbeat": True, "notify": Secret("nothing://here")}
-    assert [problem.code for problem in rig.gather(**notified).problems] == ["ShardNotEnded"]
+def test_the_heartbeat_and_the_message_are_those_of_the_whole(never_begun, ended):
+    rig, report = never_begun
+    assert [problem.code for problem in report.problems] == ["ShardNotEnded"]
     assert "gitsync/status-heartbeat/gitsync" not in rig.branches()
-    rig.sync(3)
-    rig.gather(heartbeat=True)
-    assert "gitsync/status-heartbeat/gitsync" in rig.branches()
+    ended.gather(heartbeat=True)
+    assert "gitsync/status-heartbeat/gitsync" in ended.branches()
 
 
-def test_the_message_is_sent_once_and_by_the_gathering_alone(rig):
-    rig.commit("d.yaml", SHARD.format(name="d").replace("westeurope}", "westeurope, odd: 1}"))
-    with server() as (port, got):
-        notify = Secret(f"json://127.0.0.1:{port}/{TOKEN}")
-        rig.sync(1, 2, notify=notify)
-        rig.gather(notify=notify)
-        assert got == [], "not before the run is over"
-        rig.sync(3, notify=notify)
-        assert got == []
-        for _ in range(2):
-            assert rig.gather(notify=notify).exit_code == 1
-        assert [json.loads(body)["title"] for _, body in got] == ["gitsync: failed"]
-        assert "d.yaml" not in str(got), "counts, and no values"
-        rig.sync(run_id=None, notify=notify)
-        assert len(got) == 1, "the status keeps what was said"
+def test_the_message_is_sent_once_and_by_the_gathering_alone(failed, tmp_path):
+    rig = failed.rig.copy(tmp_path)
+    assert rig.gather(notify=failed.notify).exit_code == failed.report.exit_code == 1
+    assert [json.loads(body)["title"] for _, body in failed.got] == ["gitsync: failed"]
+    assert "d.yaml" not in str(failed.got), "counts, and no values"
+    rig.sync(run_id=None, notify=failed.notify)
+    assert len(failed.got) == 1, "the status keeps what was said"
 
 
 KEY = Secret("a key of twenty letters or more")
-"""A seal holds the address of its branch: to sign, each test has workers of its own."""
 
 
-def test_records_are_signed_by_their_workers_and_believed_by_the_next_run(rig, alone):
-    texts, _ = alone
+@pytest.fixture(scope="module")
+def sealed(new, tmp_path_factory):
+    """All workers have run with a key. A seal holds the address of its branch, so a copy must be at the same one."""
+    rig = new.copy(tmp_path_factory.mktemp("sealed"))
     rig.sync(1, 2, 3, digest_key=KEY)
-    report = rig.gather(digest_key=KEY)
+    return rig, rig.copy(tmp_path_factory.mktemp("kept"))
+
+
+@pytest.fixture
+def signed(sealed):
+    """The same, as it was."""
+    rig, kept = sealed
+    shutil.rmtree(rig.folder)
+    rig.folder.mkdir()
+    return kept.copy(rig.folder)
+
+
+def test_records_are_signed_by_their_workers_and_believed_by_the_next_run(signed, alone):
+    texts, _ = alone
+    report = signed.gather(digest_key=KEY)
     assert (report.exit_code, report.problems) == (0, ())
-    assert rig.texts() == texts
-    (after,) = rig.sync(run_id=None, digest_key=KEY, prune=True)
+    assert signed.texts() == texts
+    (after,) = signed.sync(run_id=None, digest_key=KEY, prune=True)
     assert (after.exit_code, after.problems, after.summary) == (0, (), {"in-sync": 6})
 
 
-def test_a_record_that_somebody_pushed_to_the_branch_of_a_worker_is_not_believed_once_it_is_gathered(rig):
-    rig.sync(1, 2, 3, digest_key=KEY)
+def test_a_record_that_somebody_pushed_to_the_branch_of_a_worker_is_not_believed_once_it_is_gathered(signed):
     path = "default/resources.azure.com/ResourceGroup/a.json"
     number = next(
-        number for number in (1, 2, 3) if path in rig.git("ls-tree", "-r", "--name-only", f"{WORKER}{number}")
+        number for number in (1, 2, 3) if path in signed.git("ls-tree", "-r", "--name-only", f"{WORKER}{number}")
     )
-    record = rig.git("show", f"{WORKER}{number}:{path}")
-    rewrite(rig, number, record.replace('"claim": "created"', '"claim": "adopted"'), path=path)
-    rig.gather(digest_key=KEY)
-    (after,) = rig.sync(run_id=None, digest_key=KEY)
+    record = signed.git("show", f"{WORKER}{number}:{path}")
+    rewrite(signed, number, record.replace('"claim": "created"', '"claim": "adopted"'), path=path)
+    signed.gather(digest_key=KEY)
+    (after,) = signed.sync(run_id=None, digest_key=KEY)
     (problem,) = after.problems
     assert problem.code == "RecordNotTrusted"
     assert problem.message.startswith("ResourceGroup.resources.azure.com/default/a: ")
@@ -362,12 +445,11 @@ def test_a_record_that_somebody_pushed_to_the_branch_of_a_worker_is_not_believed
 
 
 @pytest.mark.parametrize("key", [None, Secret("another key of twenty letters")], ids=["no key", "another key"])
-def test_a_run_is_not_gathered_without_its_key(rig, key):
-    rig.sync(1, 2, 3, digest_key=KEY)
-    refs = rig.git("for-each-ref")
+def test_a_run_is_not_gathered_without_its_key(signed, key):
+    refs = signed.git("for-each-ref")
     with pytest.raises(ConfigError, match="its seal was not made with the digest key of this run"):
-        rig.gather(digest_key=key)
-    assert rig.git("for-each-ref") == refs
+        signed.gather(digest_key=key)
+    assert signed.git("for-each-ref") == refs
 
 
 def test_two_gatherings_at_once_leave_one_commit_and_say_the_same(ended, alone):
@@ -382,10 +464,9 @@ def test_two_gatherings_at_once_leave_one_commit_and_say_the_same(ended, alone):
     assert ended.branches() == ["gitsync/runs/42", STATUS]
 
 
-def test_the_run_before_is_not_gathered_for_another(ended):
-    ended.gather()
+def test_the_run_before_is_not_gathered_for_another(gathered, tmp_path):
     with pytest.raises(StateError, match="There is no run 43"):
-        ended.gather(run_id="43")
+        gathered[0].copy(tmp_path).gather(run_id="43")
 
 
 def test_nothing_is_left_to_gather_of_a_run_that_another_has_taken_in(ended):
@@ -409,14 +490,14 @@ def test_settings_that_do_not_fit_are_refused(ended, settings, refusal):
 
 def rewrite(rig, number, content, message=None, path="report.json"):
     """Have somebody push another report, or another file, to the branch of a worker."""
-    branch = f"gitsync/status-shards/42/{number}"
-    clone = rig.folder / "forged"
-    git = ["git", "-C", str(clone), "-c", "user.name=x", "-c", "user.email=x@example.com"]
-    subprocess.run(["git", "clone", "--quiet", "--branch", branch, str(rig.bare), str(clone)], check=True)
-    (clone / path).write_text(content)
-    text = message or rig.git("log", "-1", "--format=%B", branch)
-    subprocess.run([*git, "commit", "--quiet", "--all", "--message", text], check=True)
-    subprocess.run([*git, "push", "--quiet", "origin", branch], check=True)
+    ref = f"refs/heads/{WORKER}{number}"
+    text = message or rig.git("log", "-1", "--format=%B", ref)
+    commit = (
+        f"commit {ref}\ncommitter x <x@example.com> now\ndata {len(text.encode())}\n{text}\n"
+        f"from {ref}^0\nM 100644 inline {path}\ndata {len(content.encode())}\n{content}\n"
+    )
+    command = ["git", "fast-import", "--quiet", "--date-format=now"]
+    subprocess.run(command, cwd=rig.bare, input=commit.encode(), check=True)
 
 
 @pytest.mark.parametrize(

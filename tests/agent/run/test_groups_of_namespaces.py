@@ -94,7 +94,7 @@ def test_each_manifest_exports_to_its_own_namespace(world):
 
 def test_the_record_moves_when_the_manifest_that_has_it_leaves(world):
     both = {"a": group("a"), "b": group("b"), "worker": identity("b")}
-    world.says(**both).sync()
+    world.synced(**both)
     report = world.says(b=both["b"], worker=both["worker"]).sync(prune=True)
     assert (report.exit_code, world.writes) == (0, [])
     left = [r for r in report.results if r.key.namespace == "a"]
@@ -108,7 +108,7 @@ def test_the_record_moves_when_the_manifest_that_has_it_leaves(world):
 
 
 def test_without_prune_the_record_moves_too(world):
-    world.says(a=group("a"), b=group("b")).sync()
+    world.synced(a=group("a"), b=group("b"))
     report = world.says(b=group("b")).sync()
     assert (report.exit_code, world.writes) == (0, [])
     assert verdicts(report) == {"a": Verdict.DETACH, "b": Verdict.IN_SYNC}
@@ -117,7 +117,7 @@ def test_without_prune_the_record_moves_too(world):
 
 
 def test_a_manifest_that_no_longer_writes_gives_its_record_up(world):
-    world.says(a=group("a"), b=group("b")).sync()
+    world.synced(a=group("a"), b=group("b"))
     report = world.says(a=group("a", policy="skip"), b=group("b")).sync()
     assert (report.exit_code, world.writes) == (0, [])
     assert verdicts(report) == {"a": Verdict.SKIP, "b": Verdict.IN_SYNC}
@@ -125,7 +125,7 @@ def test_a_manifest_that_no_longer_writes_gives_its_record_up(world):
 
 
 def test_a_change_of_all_is_written_once_and_drift_is_reported_for_the_writer(world):
-    world.says(a=group("a"), b=group("b")).sync()
+    world.synced(a=group("a"), b=group("b"))
     tag = "\n      tags: {team: web}"
     report = world.says(a=group("a", spec=tag), b=group("b", spec=tag)).sync()
     assert (report.exit_code, world.writes) == (0, [f"PUT {GROUP_ID}"])
@@ -163,7 +163,7 @@ def test_the_last_ones_leave_one_after_the_other(world):
 
 def test_what_is_in_it_goes_first_wherever_it_was_declared(world):
     documents = {"a": group("a"), "b": group("b"), "worker": identity("b")}
-    world.says(**documents).sync()
+    world.synced(**documents)
     report = world.says().sync(prune=True, max_deletes=5)
     assert report.exit_code == 0
     assert world.sent("DELETE")[-1] == GROUP_ID
@@ -172,7 +172,7 @@ def test_what_is_in_it_goes_first_wherever_it_was_declared(world):
 
 def test_a_delete_is_held_while_a_namespace_outside_of_the_run_has_a_manifest(world):
     both = {"a": group("a"), "b": group("b")}
-    world.says(**both).sync()
+    world.synced(**both)
     report = world.says(b=both["b"]).sync(prune=True, max_deletes=5, target_namespaces=("a",))
     assert world.sent("DELETE") == []
     assert of(report, "ResourceGroup").condition.reason == "PruneHeld"
@@ -210,7 +210,7 @@ def test_different_bodies_are_an_error_of_those_that_write(world):
 
 def test_a_failed_write_is_reported_for_each_and_what_is_inside_goes_on(world):
     documents = {"a": group("a"), "b": group("b"), "worker": identity("b")}
-    world.says(**documents).sync()
+    world.synced(**documents)
     tag = "\n      tags: {team: web}"
     refused = "{match: {method: PUT, path: '*/resourceGroups/core'}, answer: {code: Policy, status: 400}}"
     world.settings = EmulatorSettings(limits=None, rules=rules(refused))
@@ -233,7 +233,7 @@ def test_only_one_manifest_of_several(world):
 
 
 def test_a_manifest_that_is_renamed_in_azure_leaves_the_resource_to_the_others(world):
-    world.says(a=group("a"), b=group("b")).sync()
+    world.synced(a=group("a"), b=group("b"))
     other = group("a").replace("spec:", "spec:\n      azureName: other")
     report = world.says(a=other, b=group("b")).sync()
     assert (report.exit_code, world.writes) == (0, [f"PUT {GROUP_ID.replace('core', 'other')}"])

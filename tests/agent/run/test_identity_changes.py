@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from gitsync.report import json as json_report
 from gitsync.report import markdown, text
 from gitsync.report.document import read_report
 from gitsync.report.html import page
-from tests.agent.run.tenants import OTHER, Tenants, secret
+from tests.agent.run.tenants import OTHER, Tenants, inside, secret
 from tests.agent.run.test_credentials_from_elsewhere import Cluster
 from tests.agent.run.test_rehearsal import rehearse
 from tests.support.json_schemas import read_schema
@@ -33,8 +34,8 @@ def identities(report) -> dict[str, str]:
     for line in lines:
         words = line.split()
         name = next((word for word in words if word.startswith(("ResourceGroup/", "VirtualNetwork/"))), name)
-        if line.startswith("    identity: "):
-            found[name] = line.removeprefix("    identity: ")
+        if line.startswith("    ") and line.strip().startswith("identity: "):
+            found[name] = line.strip().removeprefix("identity: ")
     return found
 
 
@@ -103,16 +104,61 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize(("before", "now", "lines"), CHANGES.values(), ids=CHANGES)
-def test_a_plan_reports_who_would_write_what(tmp_path, before: Mapping, now: Mapping, lines: Mapping):
+ROWS = {name: f"row{number}" for number, name in enumerate(CHANGES)}
+"""The namespace of each row."""
+
+
+def of_row(text: str, name: str) -> str:
+    """A text with the resources, the files and the namespace of a row."""
+    row = ROWS[name]
+    text = re.sub(r"\b(core|hub|own\.yaml|mine\.yaml)\b", rf"{row}-\g<1>", text)
+    return text.replace("namespace: default", f"namespace: {row}").replace("Secret default/", f"Secret {row}/")
+
+
+def place(document: str, name: str) -> str:
+    """A document in the namespace of a row."""
+    row = ROWS[name]
+    if "kind: Namespace" in document:
+        return document.replace("name: default", f"name: {row}")
+    return of_row(document if "namespace:" in document else inside(document, row), name)
+
+
+def place_all(revision: int) -> dict[str, str]:
+    """The documents of all rows before the change, or now."""
+    changes = ((name, change[revision]) for name, change in CHANGES.items())
+    return {
+        f"{ROWS[name]}-{file}": place(document, name)
+        for name, documents in changes
+        for file, document in documents.items()
+    }
+
+
+def expect(lines_by_row: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    return {
+        of_row(resource, name): of_row(line, name)
+        for name, lines in lines_by_row.items()
+        for resource, line in lines.items()
+    }
+
+
+def test_a_plan_reports_who_would_write_what(tmp_path):
     world = Tenants(tmp_path, "team", "other")
-    world.says(**before).sync()
-    report = world.says(**now).plan()
+    world.says(**place_all(0)).sync()
+    report = world.says(**place_all(1)).plan()
+    lines = expect({name: change[2] for name, change in CHANGES.items()})
     assert identities(report) == lines
     shown = text.render(report)
-    counts = {0: "", 1: "1 resource changes identity", 2: "2 resources change identity"}
-    assert counts[len(lines)] in shown.splitlines()[0]
-    assert ("To write as another identity" in shown) == ("identity" in shown.splitlines()[0])
+    assert f"{len(lines)} resources change identity" in shown.splitlines()[0]
+    assert "To write as another identity" in shown
+
+
+@pytest.mark.parametrize(("team", "headline"), [("team", "1 resource changes identity"), ("global", "")])
+def test_a_headline_counts_changes_of_identity(tmp_path, team, headline):
+    world = Tenants(tmp_path, "team")
+    world.says(group=GROUP).sync()
+    shown = text.render(world.says(group=GROUP, own=secret(team)).plan())
+    assert headline in shown.splitlines()[0]
+    assert ("To write as another identity" in shown) == ("identity" in shown.splitlines()[0]) == bool(headline)
 
 
 def test_a_change_of_identity_is_a_change_for_the_exit_code(tmp_path):
@@ -231,19 +277,24 @@ OFFLINE = {
 }
 
 
-@pytest.mark.parametrize(("name", "subscription"), [(name, each) for name in CHANGES for each in (SUBSCRIPTION, None)])
-def test_an_offline_plan_reports_who_would_write_what(tmp_path, name, subscription):
-    before, now, _ = CHANGES[name]
+@pytest.mark.parametrize("subscription", [SUBSCRIPTION, None])
+def test_an_offline_plan_reports_who_would_write_what(tmp_path, subscription):
     world = World(tmp_path)
-    world.says(**before).says(**now)
+    world.says(**place_all(0)).says(**place_all(1))
     report = rehearse(world, subscription=subscription)
-    lines = OFFLINE.get(name, {})
+    lines = expect(OFFLINE)
     other = f", for subscription {SUBSCRIPTION} (before: not known)"
     assert {key: line.removesuffix(other) for key, line in identities(report).items()} == lines
     first = text.render(report).splitlines()[0]
     assert first.startswith("The change would change nothing")
-    assert f"{len(lines)} resource" in first if lines else "identity" not in first
+    assert f"{len(lines)} resources change identity" in first
     assert all(result.verdict is Verdict.IN_SYNC for result in report.results)
+
+
+def test_the_headline_of_an_offline_plan_counts_changes_of_identity(tmp_path):
+    world = World(tmp_path).says(group=GROUP).says(group=GROUP, own=secret("team"))
+    assert "1 resource changes identity" in text.render(rehearse(world)).splitlines()[0]
+    assert "identity" not in text.render(rehearse(world.says(group=GROUP, moved=secret("team")))).splitlines()[0]
 
 
 def test_an_offline_plan_names_a_subscription_that_it_cannot_compare(tmp_path):

@@ -182,15 +182,15 @@ def test_killed_at_a_request_before_its_work_is_done_or_after(dies, world, undis
 
 
 UNDER_WAY = [
-    ("PUT", VNET_ID, True, "an update was accepted, and nobody heard"),
-    ("PUT", SPOKE_ID, True, "a create was accepted, and nobody heard"),
-    ("GET", "/operations/", False, "a create or an update is under way"),
-    ("DELETE", OLD_ID, True, "a delete was accepted, and nobody heard"),
+    pytest.param("PUT", VNET_ID, True, id="an update was accepted, and nobody heard"),
+    pytest.param("PUT", SPOKE_ID, True, id="a create was accepted, and nobody heard"),
+    pytest.param("GET", "/operations/", False, id="a create or an update is under way"),
+    pytest.param("DELETE", OLD_ID, True, id="a delete was accepted, and nobody heard"),
 ]
 
 
-@pytest.mark.parametrize(("method", "part", "done", "why"), UNDER_WAY, ids=[row[-1] for row in UNDER_WAY])
-def test_killed_while_an_operation_is_under_way(method, part, done, why, world, undisturbed):
+@pytest.mark.parametrize(("method", "part", "done"), sample(UNDER_WAY))
+def test_killed_while_an_operation_is_under_way(method, part, done, world, undisturbed):
     with azure(world.store, world.clock, operations=Timing(polls=1)) as served:
         assert killed(world, served, lambda m: m.method == method and part in m.path and m.done is done)
     check_writes(served.sent() + run_again(world))  # once the server is gone: what was on its way has come through
@@ -255,15 +255,15 @@ DIES_IN_A_PUSH = """\
     """
 
 PUSHES = [
-    (1, "pre-receive", 1, "before what is expected has arrived"),
-    (1, "post-receive", 0, "when what is expected has arrived, and nobody heard"),
-    (2, "pre-receive", 1, "before what came of it has arrived"),
-    (2, "post-receive", 0, "when what came of it has arrived, and nobody heard"),
+    pytest.param(1, "pre-receive", 1, id="before what is expected has arrived"),
+    pytest.param(1, "post-receive", 0, id="when what is expected has arrived, and nobody heard"),
+    pytest.param(2, "pre-receive", 1, id="before what came of it has arrived"),
+    pytest.param(2, "post-receive", 0, id="when what came of it has arrived, and nobody heard"),
 ]
 
 
-@pytest.mark.parametrize(("push", "hook", "code", "why"), PUSHES, ids=[row[-1] for row in PUSHES])
-def test_killed_in_a_push_to_the_status_branch(push, hook, code, why, world, undisturbed, tmp_path):
+@pytest.mark.parametrize(("push", "hook", "code"), sample(PUSHES))
+def test_killed_in_a_push_to_the_status_branch(push, hook, code, world, undisturbed, tmp_path):
     bare = with_a_branch(world, tmp_path / "bare.git")
     named = {"counted": tmp_path / "counted", "victim": tmp_path / "victim", "push": push, "code": code}
     (bare / "hooks" / hook).write_text(textwrap.dedent(DIES_IN_A_PUSH).format(**named))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,20 +86,41 @@ PLANS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("why", "account", "ip", "expected"), PLANS, ids=[row[0] for row in PLANS])
-def test_a_plan_shows_what_a_sync_then_does(tmp_path, why, account, ip, expected):
+NAMES = re.compile(r"\b(egress|data)\b")
+
+
+def of_row(text, row):
+    """A document, an id or a rule for a row of a table, which has an address and an account of its own."""
+    return NAMES.sub(rf"\g<1>{row}", text)
+
+
+def make_pairs(pairs):
+    """The manifests of the address and the account of each row."""
+    documents = {"group": GROUP}
+    for row, (ip, account) in enumerate(pairs):
+        documents |= {f"ip{row}": of_row(ip, row), f"account{row}": of_row(account, row)}
+    return documents
+
+
+def read_azure(world, arm_id, row):
+    return world.azure().resource(of_row(arm_id, row))
+
+
+def test_a_plan_shows_what_a_sync_then_does(tmp_path):
     world = World(tmp_path)
-    world.synced(group=GROUP, ip=IP, account=STAGED)
-    world.says(group=GROUP, ip=ip, account=account)
-    found = of(world.plan(**PRUNING), "StorageAccount")
-    assert told(found) == expected, (why, found.condition)
-    before = world.azure().resource(ACCOUNT_ID)
-    synced = of(world.sync(**PRUNING), "StorageAccount")
-    after, egress = world.azure().resource(ACCOUNT_ID), world.azure().resource(EGRESS_ID)
-    assert synced.action is expected[1], why
-    assert (after["tags"] == before["tags"]) is (expected[1] is NONE), why
-    if account == STAGED and expected != WAITS:
-        assert after["tags"]["stage"] == egress["tags"]["stage"], why
+    world.synced(**make_pairs([(IP, STAGED)] * len(PLANS)))
+    world.says(**make_pairs([(ip, account) for _, account, ip, _ in PLANS]))
+    planned = world.plan(**PRUNING)
+    before = [read_azure(world, ACCOUNT_ID, row) for row in range(len(PLANS))]
+    synced = world.sync(**PRUNING)
+    for row, (why, account, _, expected) in enumerate(PLANS):
+        found = of(planned, "StorageAccount", f"data{row}")
+        assert told(found) == expected, (why, found.condition)
+        after, egress = read_azure(world, ACCOUNT_ID, row), read_azure(world, EGRESS_ID, row)
+        assert of(synced, "StorageAccount", f"data{row}").action is expected[1], why
+        assert (after["tags"] == before[row]["tags"]) is (expected[1] is NONE), why
+        if account == STAGED and expected != WAITS:
+            assert after["tags"]["stage"] == egress["tags"]["stage"], why
     world.sync(**PRUNING)
     assert world.writes == [], "the next run is silent"
 
@@ -197,21 +219,26 @@ UNREAD = [
 ]
 
 
-@pytest.mark.parametrize(("why", "expression", "rule", "said"), UNREAD, ids=[row[0] for row in UNREAD])
-def test_what_was_not_read_is_not_absent(tmp_path, why, expression, rule, said):
-    world = World(tmp_path)
-    world.says(group=GROUP, ip=IP).sync(agent="one")
-    plain = ACCOUNT.replace("owner: {name: core}", f"owner: {{armId: {GROUP_ID}}}")
-    world.says(account=plain).sync(agent="two")
-    account = setting(plain, f"spec.tags.stage: {json.dumps(expression)}")
-    world.says(group=GROUP, ip=IP, account=account).sync(agent="two")
-    before = world.azure().resource(ACCOUNT_ID)["tags"]
-    assert before, why
-    world.settings = replace(world.settings, rules=rules(rule))
+def test_what_was_not_read_is_not_absent(tmp_path):
+    world, plain = World(tmp_path), ACCOUNT.replace("owner: {name: core}", f"owner: {{armId: {GROUP_ID}}}")
+    pairs = make_pairs([(IP, plain)] * len(UNREAD))
+    accounts = {name: text for name, text in pairs.items() if name.startswith("account")}
+    world.says(**{name: text for name, text in pairs.items() if name not in accounts}).sync(agent="one")
+    world.says(**accounts).sync(agent="two")
+    said = [(IP, setting(plain, f"spec.tags.stage: {json.dumps(expression)}")) for _, expression, _, _ in UNREAD]
+    world.says(**make_pairs(said)).sync(agent="two")
+    before = [read_azure(world, ACCOUNT_ID, row)["tags"] for row in range(len(UNREAD))]
+    assert all(before)
+    unreadable = (of_row(rule, row) for row, (_, _, rule, _) in enumerate(UNREAD))
+    world.settings = replace(world.settings, rules=rules(*unreadable))
     for report in (world.plan(agent="two"), world.sync(agent="two")):
-        found = of(report, "StorageAccount")
-        assert (*told(found)[:3], said in found.condition.message) == (*WAITS[:3], True), (why, found.condition)
-    assert world.azure().resource(ACCOUNT_ID)["tags"] == before, why
+        for row, (why, _, _, message) in enumerate(UNREAD):
+            found = of(report, "StorageAccount", f"data{row}")
+            assert (*told(found)[:3], of_row(message, row) in found.condition.message) == (
+                *WAITS[:3],
+                True,
+            ), (why, found.condition)
+            assert read_azure(world, ACCOUNT_ID, row)["tags"] == before[row], why
 
 
 def test_a_source_outside_the_run_is_read(world):

@@ -66,12 +66,18 @@ def add_submodule(world: World, path: str, commit: str = SUBMODULE) -> None:
     (world.folder / path).mkdir(parents=True, exist_ok=True)
 
 
-def start(world: World, **files: str) -> None:
-    write(
-        world,
-        {"net/hub.yaml": HUB, "other.yaml": OTHER} | {name.replace("__", "/"): text for name, text in files.items()},
-    )
-    assert world.sync(prune=True).exit_code in {0, 1}
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> World:
+    world = World(tmp_path_factory.mktemp("synced"))
+    write(world, {"net/hub.yaml": HUB, "other.yaml": OTHER})
+    assert world.sync(prune=True).exit_code == 0
+    return world
+
+
+@pytest.fixture
+def started(synced: World, tmp_path: Path) -> World:
+    """Two groups that a run has synced."""
+    return synced.copy(tmp_path)
 
 
 READABLE: list[tuple[dict[str, str | None], str, str]] = [
@@ -91,19 +97,20 @@ READABLE: list[tuple[dict[str, str | None], str, str]] = [
 
 @needs_kustomize
 @pytest.mark.parametrize(("files", "named", "why"), READABLE, ids=[row[-1] for row in READABLE])
-def test_a_file_that_is_not_used_holds_what_it_names(world, files, named, why):
-    start(world)
-    write(world, {"net/hub.yaml": None, **files})
+def test_a_file_that_is_not_used_holds_what_it_names(started, files, named, why):
+    write(started, {"net/hub.yaml": None, **files})
     for _ in range(3):  # later runs no longer find the manifest in the history
-        found = of(world.sync(prune=True, max_deletes=9), "ResourceGroup", "hub")
-        assert (found.verdict, found.condition.reason, world.sent("DELETE")) == (Verdict.BLOCKED, "PruneHeld", []), why
+        found = of(started.sync(prune=True, max_deletes=9), "ResourceGroup", "hub")
+        assert (found.verdict, found.condition.reason, started.sent("DELETE")) == (Verdict.BLOCKED, "PruneHeld", []), (
+            why
+        )
         assert f"Held: {named} is not read, since " in found.condition.message
         assert "--release ResourceGroup.resources.azure.com/default/hub`" in found.condition.message
-    config = Config(source=str(world.folder), from_revision="HEAD~1", prune=True)
-    found = of(plan_revisions(config, world.clock, Redactions()), "ResourceGroup", "hub")
+    config = Config(source=str(started.folder), from_revision="HEAD~1", prune=True)
+    found = of(plan_revisions(config, started.clock, Redactions()), "ResourceGroup", "hub")
     assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "PruneHeld"), "and a plan of two revisions"
 
-    report = world.sync(prune=True, max_deletes=9, release=("ResourceGroup/hub",))
+    report = started.sync(prune=True, max_deletes=9, release=("ResourceGroup/hub",))
     assert of(report, "ResourceGroup", "hub").action is Action.DELETE, "by its name, although the manifest is gone"
 
 
@@ -117,30 +124,28 @@ UNREADABLE: list[tuple[Callable[[World], None], str, str]] = [
 
 @needs_kustomize
 @pytest.mark.parametrize(("make", "named", "why"), UNREADABLE, ids=[row[-1] for row in UNREADABLE])
-def test_a_location_that_cannot_be_read_holds_what_was_removed_when_it_came(world, make, named, why):
-    start(world)
-    (world.folder / "net" / "hub.yaml").unlink()
-    make(world)
-    commit_all(world.folder)
+def test_a_location_that_cannot_be_read_holds_what_was_removed_when_it_came(started, make, named, why):
+    (started.folder / "net" / "hub.yaml").unlink()
+    make(started)
+    commit_all(started.folder)
     for _ in range(3):
-        found = of(world.sync(prune=True, max_deletes=9, allow_dirty=True), "ResourceGroup", "hub")
-        assert (found.condition.reason, world.sent("DELETE")) == ("PruneHeld", []), why
+        found = of(started.sync(prune=True, max_deletes=9, allow_dirty=True), "ResourceGroup", "hub")
+        assert (found.condition.reason, started.sent("DELETE")) == ("PruneHeld", []), why
         assert f"Held: {named}" in found.condition.message
         assert "has changed since" in found.condition.message
 
-    write(world, {"other.yaml": None, "last.yaml": OTHER.replace("other", "last")})
-    report = world.sync(prune=True, max_deletes=9, allow_dirty=True)
+    write(started, {"other.yaml": None, "last.yaml": OTHER.replace("other", "last")})
+    report = started.sync(prune=True, max_deletes=9, allow_dirty=True)
     assert of(report, "ResourceGroup", "other").action is Action.DELETE, "it stays as it is, and ends no other delete"
     assert of(report, "ResourceGroup", "hub").condition.reason == "PruneHeld"
 
 
-def test_a_folder_that_becomes_a_submodule_is_not_gone(world, capsys):
-    start(world)
-    (world.folder / "net" / "hub.yaml").unlink()
-    add_submodule(world, "net")
-    found = of(world.plan(prune=True, max_deletes=9), "ResourceGroup", "hub")
+def test_a_folder_that_becomes_a_submodule_is_not_gone(started, capsys):
+    (started.folder / "net" / "hub.yaml").unlink()
+    add_submodule(started, "net")
+    found = of(started.plan(prune=True, max_deletes=9), "ResourceGroup", "hub")
     assert found.condition.reason == "PruneHeld"
-    assert run(["validate", str(world.folder)]) == 0
+    assert run(["validate", str(started.folder)]) == 0
     assert "net is a nested repository; gitsync does not read it." in capsys.readouterr().out
 
 
@@ -153,24 +158,22 @@ def test_an_ending_in_capitals_is_a_warning(world, capsys):
     assert "theirs.YML" not in told
 
 
-def test_what_a_sparse_checkout_leaves_out_is_not_gone(world):
-    start(world)
-    write(world, {"net/hub.yaml": None, "far/hub.yaml": HUB.replace("westeurope", "northeurope")})
-    world.git("sparse-checkout", "set", "net")
-    found = of(world.plan(prune=True, max_deletes=9), "ResourceGroup", "hub")
+def test_what_a_sparse_checkout_leaves_out_is_not_gone(started):
+    write(started, {"net/hub.yaml": None, "far/hub.yaml": HUB.replace("westeurope", "northeurope")})
+    started.git("sparse-checkout", "set", "net")
+    found = of(started.plan(prune=True, max_deletes=9), "ResourceGroup", "hub")
     assert "Held: far/hub.yaml is not read, since it is not checked out" in found.condition.message
 
 
-def test_what_a_partial_clone_lacks_is_not_gone(world, tmp_path):
-    start(world)
-    write(world, {"net/hub.yaml": None, "far/deep/hub.yaml": HUB.replace("westeurope", "northeurope")})
-    world.git("config", "uploadpack.allowFilter", "true")
+def test_what_a_partial_clone_lacks_is_not_gone(started, tmp_path):
+    write(started, {"net/hub.yaml": None, "far/deep/hub.yaml": HUB.replace("westeurope", "northeurope")})
+    started.git("config", "uploadpack.allowFilter", "true")
     clone = tmp_path / "clone"
-    url = world.folder.as_uri()
+    url = started.folder.as_uri()
     subprocess.run(["git", "clone", "-q", "--filter=blob:none", "--sparse", url, str(clone)], check=True)
     subprocess.run(["git", "remote", "remove", "origin"], cwd=clone, check=True)
-    world.folder = clone
-    found = of(world.plan(prune=True, max_deletes=9), "ResourceGroup", "hub")
+    started.folder = clone
+    found = of(started.plan(prune=True, max_deletes=9), "ResourceGroup", "hub")
     assert "far/deep/hub.yaml" in found.condition.message
     assert found.condition.reason == "PruneHeld"
 
@@ -219,10 +222,9 @@ def test_a_folder_that_gets_a_kustomization_which_forgets_a_file_deletes_nothing
     assert of(world.sync(prune=True), "ResourceGroup", "hub").condition.reason == "PruneHeld"
 
 
-def test_what_is_ignored_holds_nothing(world):
-    start(world)
-    write(world, {"net/hub.yaml": None, "old/hub.YAML": HUB, ".gitsyncignore": "old/\n"})
-    assert of(world.sync(prune=True), "ResourceGroup", "hub").action is Action.DELETE
+def test_what_is_ignored_holds_nothing(started):
+    write(started, {"net/hub.yaml": None, "old/hub.YAML": HUB, ".gitsyncignore": "old/\n"})
+    assert of(started.sync(prune=True), "ResourceGroup", "hub").action is Action.DELETE
 
 
 # ---- laws ----

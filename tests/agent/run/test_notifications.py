@@ -20,7 +20,7 @@ def hold(until):
 @pytest.fixture
 def world(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, vnet=VNET).sync()
+    world.synced(group=GROUP, vnet=VNET)
     return world
 
 

@@ -104,6 +104,19 @@ def world(tmp_path):
     return World(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def estate(tmp_path_factory):
+    world = World(tmp_path_factory.mktemp("estate"))
+    assert world.says(**ESTATE).sync(digest_key=KEY).exit_code == 0
+    return world
+
+
+@pytest.fixture
+def synced(estate, tmp_path):
+    """A world in which the estate was synced."""
+    return estate.copy(tmp_path)
+
+
 def without(*names: str) -> dict[str, str]:
     return {name: text for name, text in ESTATE.items() if name not in names}
 
@@ -121,22 +134,20 @@ def test_a_user_is_created_below_its_server_and_then_skipped(world):
     assert (again.verdict, again.differences, world.writes) == (Verdict.IN_SYNC, (), [])
 
 
-def test_a_record_reports_who_manages_a_user_and_has_no_secret(world):
-    world.says(**ESTATE).sync(digest_key=KEY)
-    assert records_of(world)["User"].kept == Kept(administrator="ops", password_from=("postgres", "admin"))
-    text = "".join(path.read_text() for path in world.state.rglob("*") if path.is_file())
+def test_a_record_reports_who_manages_a_user_and_has_no_secret(synced):
+    assert records_of(synced)["User"].kept == Kept(administrator="ops", password_from=("postgres", "admin"))
+    text = "".join(path.read_text() for path in synced.state.rglob("*") if path.is_file())
     assert "Admin-0" not in text
     assert "App-1" not in text
 
 
-def test_a_changed_password_is_pending_and_a_change_of_the_administrators_is_not(world):
-    world.says(**ESTATE).sync(digest_key=KEY)
-    world.says(**{**ESTATE, "app": secret("app", password="App-2")})
-    planned = of(world.plan(digest_key=KEY), "User")
+def test_a_changed_password_is_pending_and_a_change_of_the_administrators_is_not(synced):
+    synced.says(**{**ESTATE, "app": secret("app", password="App-2")})
+    planned = of(synced.plan(digest_key=KEY), "User")
     assert [(difference.path, difference.rule) for difference in planned.differences] == [(PASSWORD, CHANGED)]
-    assert of(world.sync(digest_key=KEY), "User").action is Action.UPDATE
-    world.says(**{**ESTATE, "app": secret("app", password="App-2"), "postgres": secret("postgres", admin="Admin-9")})
-    assert of(world.plan(digest_key=KEY), "User").verdict is Verdict.IN_SYNC
+    assert of(synced.sync(digest_key=KEY), "User").action is Action.UPDATE
+    synced.says(**{**ESTATE, "app": secret("app", password="App-2"), "postgres": secret("postgres", admin="Admin-9")})
+    assert of(synced.plan(digest_key=KEY), "User").verdict is Verdict.IN_SYNC
 
 
 def test_an_adopted_user_gets_the_password_of_git(world):
@@ -159,12 +170,11 @@ def test_a_user_that_is_not_to_be_adopted_stays_as_it_is(world):
     assert (found.verdict, found.action, world.writes) == (Verdict.ADOPT, Action.NONE, [])
 
 
-def test_a_role_that_somebody_granted_is_drift_and_taken_away(world):
-    world.says(**ESTATE).sync(digest_key=KEY)
-    world.outside("PUT", USER_ID, {**world.read(USER_ID, "2024-03-01"), "roles": ["reader", "writer"]}, "2024-03-01")
-    assert of(world.plan(digest_key=KEY), "User").verdict is Verdict.DRIFTED
-    world.sync(digest_key=KEY)
-    assert world.read(USER_ID, "2024-03-01")["roles"] == ["reader"]
+def test_a_role_that_somebody_granted_is_drift_and_taken_away(synced):
+    synced.outside("PUT", USER_ID, {**synced.read(USER_ID, "2024-03-01"), "roles": ["reader", "writer"]}, "2024-03-01")
+    assert of(synced.plan(digest_key=KEY), "User").verdict is Verdict.DRIFTED
+    synced.sync(digest_key=KEY)
+    assert synced.read(USER_ID, "2024-03-01")["roles"] == ["reader"]
 
 
 def test_a_privilege_on_a_database_that_git_does_not_name_is_drift_and_taken_away(world):
@@ -190,10 +200,9 @@ def test_privileges_on_databases_are_skipped_if_git_does_not_speak_of_them(world
     assert of(world.sync(digest_key=KEY), "User").verdict is Verdict.IN_SYNC
 
 
-def test_a_removed_user_is_deleted_without_the_secret_of_its_own_password(world):
-    world.says(**ESTATE).sync(digest_key=KEY)
-    report = world.says(**without("user", "app")).sync(digest_key=KEY, prune=True)
-    assert (of(report, "User").action, world.sent("DELETE")) == (Action.DELETE, [USER_ID])
+def test_a_removed_user_is_deleted_without_the_secret_of_its_own_password(synced):
+    report = synced.says(**without("user", "app")).sync(digest_key=KEY, prune=True)
+    assert (of(report, "User").action, synced.sent("DELETE")) == (Action.DELETE, [USER_ID])
 
 
 def test_a_removed_user_waits_for_the_secret_of_its_administrator(world):
@@ -205,10 +214,9 @@ def test_a_removed_user_waits_for_the_secret_of_its_administrator(world):
     assert (user.verdict, user.condition.reason, world.sent("DELETE")) == (Verdict.BLOCKED, "SecretNotFound", [])
 
 
-def test_users_go_with_their_server_whatever_they_own(world):
-    world.says(**ESTATE).sync(digest_key=KEY)
-    report = world.says(group=GROUP).sync(digest_key=KEY, prune=True, max_deletes=2)
-    assert world.sent("DELETE") == [SERVER_ID]
+def test_users_go_with_their_server_whatever_they_own(synced):
+    report = synced.says(group=GROUP).sync(digest_key=KEY, prune=True, max_deletes=2)
+    assert synced.sent("DELETE") == [SERVER_ID]
     assert {result.key.kind for result in report.results if result.action is Action.DELETE} == {
         "User",
         "FlexibleServer",

@@ -29,7 +29,7 @@ OPENED = {"/properties/publicNetworkAccess": "Enabled"}
 @pytest.fixture
 def world(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, account=ACCOUNT, flow=FLOW, vnet=VNET).sync()
+    world.synced(group=GROUP, account=ACCOUNT, flow=FLOW, vnet=VNET)
     return world
 
 

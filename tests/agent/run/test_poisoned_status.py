@@ -19,13 +19,18 @@ OTHER_GROUP = f"/subscriptions/{GROUP_ID.split('/')[2]}/resourceGroups/other"
 HUB_FILE = "resources/default/network.azure.com/VirtualNetwork/hub.json"
 
 
-@pytest.fixture
-def world(tmp_path):
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory):
     """A group and a network that git declares no more, and a group of other people."""
-    world = World(tmp_path)
+    world = World(tmp_path_factory.mktemp("synced"))
     world.says(group=GROUP, hub=VNET).sync(digest_key=KEY)
     world.outside("PUT", OTHER_GROUP, {"location": "westeurope"})
     return world.says(group=GROUP)
+
+
+@pytest.fixture
+def world(synced, tmp_path):
+    return synced.copy(tmp_path)
 
 
 def poison(world, **members):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import textwrap
 from datetime import UTC, datetime
@@ -36,6 +37,19 @@ GROUP_FILE = {"group.yaml": GROUP}
 @pytest.fixture
 def world(tmp_path):
     return World(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory):
+    """A group, and a network in a folder of its own, to copy."""
+    world = World(tmp_path_factory.mktemp("synced"))
+    assert world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync().exit_code == 0
+    return world
+
+
+@pytest.fixture
+def with_hub(synced, tmp_path):
+    return synced.copy(tmp_path)
 
 
 def unit_on_record(world, kind="VirtualNetwork"):
@@ -70,21 +84,26 @@ SLIPS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "slip", "why"), SLIPS, ids=[row[-1] for row in SLIPS])
-def test_a_slip_deletes_nothing_and_costs_no_record(world, text, slip, why):
-    meant = GROUP_FILE | {"net/hub.yaml": VNET}
+def test_a_slip_deletes_nothing_and_costs_no_record(world):
+    """Each row has a folder with a network, whose name differs from the others by more than one letter."""
+    names = {why: f"-{letter * 3}" for letter, (_, _, why) in zip("abcdefghij", SLIPS, strict=True)}
+    meant, slipped = dict(GROUP_FILE), dict(GROUP_FILE)
+    for text, slip, why in SLIPS:
+        network = textwrap.dedent(VNET)
+        assert text in network, why
+        for files, manifest in ((meant, network), (slipped, network.replace(text, slip, 1))):
+            files[f"net{names[why]}/hub.yaml"] = re.sub(r"\b(hub|hbu)\b", rf"\g<1>{names[why]}", manifest)
     world.says_files(meant).sync(prune=True)
-    assert text in textwrap.dedent(VNET)
-    world.says_files(meant | {"net/hub.yaml": textwrap.dedent(VNET).replace(text, slip, 1)})
-    planned = of(world.plan(prune=True), "VirtualNetwork", "hub")
-    synced = of(world.sync(prune=True, max_deletes=9), "VirtualNetwork", "hub")
-    for found in (planned, synced):
-        assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "PruneHeld"), why
-        assert found.condition.message.startswith("Held")
-    assert world.sent("DELETE") == [], why
+    world.says_files(slipped)
+    planned, synced = world.plan(prune=True), world.sync(prune=True, max_deletes=99)
+    assert world.sent("DELETE") == []
     report = world.says_files(meant).sync()
-    assert of(report, "VirtualNetwork", "hub").verdict is Verdict.IN_SYNC
     assert world.sent("PUT") == []
+    for _, _, why in SLIPS:
+        for found in (of(each, "VirtualNetwork", f"hub{names[why]}") for each in (planned, synced)):
+            assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "PruneHeld"), why
+            assert found.condition.message.startswith("Held"), why
+        assert of(report, "VirtualNetwork", f"hub{names[why]}").verdict is Verdict.IN_SYNC, why
 
 
 def test_a_rename_by_one_letter_takes_two_runs_also_where_the_new_one_needs_the_old_one_gone(world):
@@ -118,20 +137,18 @@ def test_what_is_held_does_not_count_against_the_limit(world):
         world.says_files(GROUP_FILE).sync(prune=True, max_deletes=1)
 
 
-def test_the_record_moves_with_its_manifest_though_nothing_else_changes(world):
-    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
-    assert (unit_on_record(world), unit_on_record(world, "ResourceGroup")) == (["net"], ["."])
-    world.says_files(GROUP_FILE | {"platform/net/hub.yaml": VNET}).sync(prune=True)
-    assert (world.writes, unit_on_record(world)) == ([], ["platform/net"])
-    world.says_files(GROUP_FILE | {"platform/net/hub.yaml": BROKEN}).sync(prune=True)
-    assert world.sent("DELETE") == []
+def test_the_record_moves_with_its_manifest_though_nothing_else_changes(with_hub):
+    assert (unit_on_record(with_hub), unit_on_record(with_hub, "ResourceGroup")) == (["net"], ["."])
+    with_hub.says_files(GROUP_FILE | {"platform/net/hub.yaml": VNET}).sync(prune=True)
+    assert (with_hub.writes, unit_on_record(with_hub)) == ([], ["platform/net"])
+    with_hub.says_files(GROUP_FILE | {"platform/net/hub.yaml": BROKEN}).sync(prune=True)
+    assert with_hub.sent("DELETE") == []
 
 
-def test_a_manifest_that_moves_and_breaks_between_two_runs_is_held_where_it_stood_last(world):
-    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
-    world.says_files(GROUP_FILE | {"platform/hub.yaml": VNET})
-    found = of(world.says_files(GROUP_FILE | {"platform/hub.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
-    assert (found.condition.reason, world.sent("DELETE")) == ("PruneHeld", [])
+def test_a_manifest_that_moves_and_breaks_between_two_runs_is_held_where_it_stood_last(with_hub):
+    with_hub.says_files(GROUP_FILE | {"platform/hub.yaml": VNET})
+    found = of(with_hub.says_files(GROUP_FILE | {"platform/hub.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
+    assert (found.condition.reason, with_hub.sent("DELETE")) == ("PruneHeld", [])
 
 
 def test_a_run_that_has_no_time_left_moves_the_record_and_leaves_that_of_another_agent():
@@ -155,14 +172,13 @@ def test_what_may_be_created_has_a_unit_before_the_first_write():
     }
 
 
-def test_records_of_before_units_were_kept_are_held_while_anything_is_broken(world):
-    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
-    for file in world.state.rglob("*.json"):
+def test_records_of_before_units_were_kept_are_held_while_anything_is_broken(with_hub):
+    for file in with_hub.state.rglob("*.json"):
         lines = file.read_text().splitlines(keepends=True)
         file.write_text("".join(line for line in lines if not line.strip().startswith('"unit":')))
-    found = of(world.says_files(GROUP_FILE | {"broken/b.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
+    found = of(with_hub.says_files(GROUP_FILE | {"broken/b.yaml": BROKEN}).sync(prune=True), "VirtualNetwork")
     assert "does not show which folder declared this resource" in found.condition.message
-    assert of(world.says_files(GROUP_FILE).sync(prune=True), "VirtualNetwork").action is Action.DELETE
+    assert of(with_hub.says_files(GROUP_FILE).sync(prune=True), "VirtualNetwork").action is Action.DELETE
 
 
 LEAVINGS = [
@@ -177,17 +193,16 @@ LEAVINGS = [
 
 
 @pytest.mark.parametrize(("files", "said", "why"), LEAVINGS, ids=[row[-1] for row in LEAVINGS])
-def test_what_was_removed_from_git_is_deleted_and_the_plan_reports_how_it_left(world, files, said, why):
-    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
-    world.says_files(GROUP_FILE | files)
+def test_what_was_removed_from_git_is_deleted_and_the_plan_reports_how_it_left(with_hub, files, said, why):
+    with_hub.says_files(GROUP_FILE | files)
     for settings in ({"prune": True}, {}):
-        found = of(world.plan(**settings), "VirtualNetwork", "hub")
+        found = of(with_hub.plan(**settings), "VirtualNetwork", "hub")
         assert (found.verdict, found.condition.message.startswith(f"Removed from git: {said}.")) == (
             Verdict.DELETE,
             True,
         ), found.condition
-    world.sync(prune=True)
-    assert world.sent("DELETE") == [VNET_ID], why
+    with_hub.sync(prune=True)
+    assert with_hub.sent("DELETE") == [VNET_ID], why
 
 
 def test_a_folder_outside_of_the_path_counts_as_removed(world):
@@ -217,12 +232,11 @@ def test_ignored_files_are_named_by_their_folder_where_history_reports_nothing(w
     [{"only": ("ResourceGroup/*",)}, {"target_namespaces": ("elsewhere",)}],
     ids=["--only", "--target-namespaces"],
 )
-def test_a_run_that_is_about_a_part_prunes_nothing_else(world, part):
-    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
+def test_a_run_that_is_about_a_part_prunes_nothing_else(with_hub, part):
     there = {"there.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: elsewhere}\n"}
-    report = world.says_files(GROUP_FILE | there).sync(prune=True, **part)
+    report = with_hub.says_files(GROUP_FILE | there).sync(prune=True, **part)
     assert (
-        world.sent("DELETE"),
+        with_hub.sent("DELETE"),
         [result.key.kind for result in report.results if result.key.kind != "ResourceGroup"],
     ) == (
         [],
@@ -230,12 +244,11 @@ def test_a_run_that_is_about_a_part_prunes_nothing_else(world, part):
     )
 
 
-def test_a_run_about_a_part_sees_the_slip_in_the_rest(world):
+def test_a_run_about_a_part_sees_the_slip_in_the_rest(with_hub):
     """The run is about the old name alone, and the manifest that may be the same one is not part of it."""
-    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET}).sync()
-    world.says_files(GROUP_FILE | {"net/hub.yaml": VNET.replace("name: hub", "name: hubb")})
-    found = of(world.sync(prune=True, only=("VirtualNetwork/hub",)), "VirtualNetwork")
-    assert (found.condition.reason, world.sent("DELETE")) == ("PruneHeld", [])
+    with_hub.says_files(GROUP_FILE | {"net/hub.yaml": VNET.replace("name: hub", "name: hubb")})
+    found = of(with_hub.sync(prune=True, only=("VirtualNetwork/hub",)), "VirtualNetwork")
+    assert (found.condition.reason, with_hub.sent("DELETE")) == ("PruneHeld", [])
 
 
 @pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="no kustomize here")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -54,50 +55,64 @@ CASES = {
 }
 
 
-def says(world, document):
-    return world.says(one=document) if "kind: ResourceGroup" in document else world.says(group=GROUP, one=document)
+ROWS = [(f"{case}, {method}", method, *CASES[case]) for case in CASES for method in ("put", "patch")]
+
+
+def rename(document, name):
+    return re.sub(r"(?<=metadata:\n      )name: \S+", f"name: {name}", document)
+
+
+def make_documents(select):
+    """A resource for each row, as it was before or is after."""
+    documents = {"group": GROUP}
+    for number, (_, method, before, after, _, _) in enumerate(ROWS):
+        document = rename(select(before, after), f"row{number}")
+        documents[f"row{number}"] = patched(document) if method == "patch" else document
+    return documents
+
+
+def in_azure(world):
+    return {stored.id: stored.body for _, stored in world.store.below("/")}
 
 
 def requested(document):
     """What Azure has of the fields in question."""
-    probes = document["properties"].get("probes", [])
+    properties = document.get("properties", {})
+    probes = properties.get("probes", [])
     return (
         document.get("tags") or {},
-        document["properties"].get("dhcpOptions"),
+        properties.get("dhcpOptions"),
         [(probe["name"], probe["properties"].get("requestPath")) for probe in probes],
     )
 
 
-@pytest.mark.parametrize("method", ["put", "patch"])
-@pytest.mark.parametrize("case", CASES)
-def test_it_is_pending_and_shown_and_gone_after_one_write(world, tmp_path, case, method):
-    before, after, kind, paths = CASES[case]
-    dress = patched if method == "patch" else str
-    says(world, dress(before)).sync()
-    planned = of(says(world, dress(after)).plan(), kind)
-    assert planned.verdict is Verdict.PENDING
-    assert [(d.path, d.desired, d.rule) for d in planned.differences] == [
-        (path, None, "removed from git") for path in paths
-    ]
-    assert all(difference.live is not None for difference in planned.differences), "what goes is shown"
-    written = of(world.sync(), kind)
-    assert (written.action, written.differences) == (Action.UPDATE, planned.differences)
-    assert [line.split()[0] for line in world.writes] == [method.upper()]
-    assert of(world.sync(), kind).verdict is Verdict.IN_SYNC
+def test_it_is_pending_and_shown_and_gone_after_one_write(world, tmp_path):
+    """In the end, Azure is as if it had never been otherwise."""
+    world.says(**make_documents(lambda before, after: before)).sync()
+    planned = world.says(**make_documents(lambda before, after: after)).plan()
+    report, sent, there = world.sync(), world.writes, in_azure(world)
+    again = world.sync()
     assert world.writes == []
-    version = "2020-06-01" if kind == "ResourceGroup" else NETWORK
-    assert requested(world.read(written.arm_id, version)) == requested(
-        _created(tmp_path, after).read(written.arm_id, version)
-    )
+    other = make_world(tmp_path / "other")
+    other.says(**make_documents(lambda before, after: after)).sync()
+    for number, (why, method, _, _, kind, paths) in enumerate(ROWS):
+        name = f"row{number}"
+        pending, written = of(planned, kind, name), of(report, kind, name)
+        assert pending.verdict is Verdict.PENDING, why
+        assert [(d.path, d.desired, d.rule) for d in pending.differences] == [
+            (path, None, "removed from git") for path in paths
+        ], why
+        assert all(difference.live is not None for difference in pending.differences), f"{why}: what goes is shown"
+        assert (written.action, written.differences) == (Action.UPDATE, pending.differences), why
+        assert [line for line in sent if line.endswith(f"/{name}")] == [f"{method.upper()} {written.arm_id}"], why
+        assert of(again, kind, name).verdict is Verdict.IN_SYNC, why
+        assert requested(there[written.arm_id]) == requested(in_azure(other)[written.arm_id]), why
+    assert len(sent) == len(ROWS)
 
 
-def _created(tmp_path, document):
-    """Another Azure, where it has never been otherwise."""
-    folder = tmp_path / "other"
+def make_world(folder, **settings):
     folder.mkdir()
-    world = World(folder)
-    says(world, document).sync()
-    return world
+    return World(folder, **settings)
 
 
 def test_a_patch_takes_it_away_with_a_null(world):
@@ -165,29 +180,49 @@ KEPT = {  # what is removed from git, the methods that take it away, its name, a
 }
 
 
-@pytest.mark.parametrize("case", KEPT)
-def test_what_a_put_does_not_take_away_is_demanded_once(tmp_path, case):
-    text, methods, _, _ = KEPT[case]
+NAMES = {case: f"cosmos{number}" for number, case in enumerate(KEPT)}
+"""Of the accounts of all rows."""
+
+
+def with_all(case):
+    return ACCOUNT
+
+
+def with_less(case):
+    return ACCOUNT.replace(KEPT[case][0], "")
+
+
+def make_accounts(make, cases=tuple(KEPT)):
+    return {"group": GROUP, **{NAMES[case]: rename(make(case), NAMES[case]) for case in cases}}
+
+
+def find_methods(world, case):
+    return [line.split()[0] for line in world.writes if line.endswith(f"/{NAMES[case]}")]
+
+
+def test_what_a_put_does_not_take_away_is_demanded_once(tmp_path):
     world = World(tmp_path, rules=rules(OF_ACCOUNT))
-    world.synced(group=GROUP, account=ACCOUNT)
-    report = world.says(group=GROUP, account=ACCOUNT.replace(text, "")).sync()
-    assert [line.split()[0] for line in world.writes] == methods
-    result = of(report, "DatabaseAccount")
-    assert (result.condition.is_ready, result.action, {d.rule for d in result.differences}) == (
-        True,
-        Action.UPDATE,
-        {"removed from git"},
-    )
-    folder = tmp_path / "new"
-    folder.mkdir()
-    new = World(folder)
-    new.says(group=GROUP, account=ACCOUNT.replace(text, "")).sync()
-    assert _body(world) == _body(new)
-    assert (of(world.sync(), "DatabaseAccount").verdict, world.writes) == (Verdict.IN_SYNC, [])
+    world.says(**make_accounts(with_all)).sync()
+    report = world.says(**make_accounts(with_less)).sync()
+    for case, (_, methods, _, _) in KEPT.items():
+        assert find_methods(world, case) == methods, case
+    new = make_world(tmp_path / "new")
+    new.says(**make_accounts(with_less)).sync()
+    again = world.sync()
+    assert world.writes == []
+    for case, name in NAMES.items():
+        result = of(report, "DatabaseAccount", name)
+        assert (result.condition.is_ready, result.action, {d.rule for d in result.differences}) == (
+            True,
+            Action.UPDATE,
+            {"removed from git"},
+        ), case
+        there, expected = (requested_of_account(in_azure(each)[result.arm_id]) for each in (world, new))
+        assert there == expected, case
+        assert of(again, "DatabaseAccount", name).verdict is Verdict.IN_SYNC, case
 
 
-def _body(world):
-    body = world.read(ACCOUNT_ID, "2023-11-15")
+def requested_of_account(body):
     identity = body.get("identity") or {}
     return (
         body.get("tags") or {},
@@ -197,27 +232,33 @@ def _body(world):
     )
 
 
-@pytest.mark.parametrize("case", [case for case in KEPT if case != "a field"])
-def test_what_azure_keeps_in_any_case_is_reported_until_git_or_azure_changes(tmp_path, case):
-    text, methods, name, values = KEPT[case]
-    after = f"match: {{method: [PUT, PATCH], path: '{ACCOUNT_ID}', after: 1}}"
-    back = f"{{{after}, move: [{{set: {json.dumps(values)}}}]}}"
-    world = World(tmp_path, rules=rules(back))
-    world.synced(group=GROUP, account=ACCOUNT)
-    less = ACCOUNT.replace(text, "")
-    result = of(world.says(group=GROUP, account=less).sync(), "DatabaseAccount")
-    assert [line.split()[0] for line in world.writes] == methods
+def test_what_azure_keeps_in_any_case_is_reported_until_git_or_azure_changes(tmp_path):
+    cases = tuple(case for case in KEPT if case != "a field")
+    back = (
+        f"{{match: {{method: [PUT, PATCH], path: '*/{NAMES[case]}', after: 1}}, move: [{{set: {json.dumps(KEPT[case][3])}}}]}}"
+        for case in cases
+    )
+    world = World(tmp_path, rules=rules(*back))
+    world.says(**make_accounts(with_all, cases)).sync()
+    report = world.says(**make_accounts(with_less, cases)).sync()
+    for case in cases:
+        assert find_methods(world, case) == KEPT[case][1], case
     for _ in range(2):
-        assert (result.condition.reason, result.is_fine) == ("KeptByAzure", False)
-        assert result.condition.message == f"Azure kept {name}, which git no longer has."
-        planned = of(world.plan(), "DatabaseAccount")
-        assert (planned.condition.reason, planned.is_fine, planned.action) == ("KeptByAzure", False, Action.NONE)
-        result = of(world.sync(), "DatabaseAccount")
+        planned = world.plan()
+        for case in cases:
+            result, found = (of(each, "DatabaseAccount", NAMES[case]) for each in (report, planned))
+            assert (result.condition.reason, result.is_fine) == ("KeptByAzure", False), case
+            assert result.condition.message == f"Azure kept {KEPT[case][2]}, which git no longer has."
+            assert (found.condition.reason, found.is_fine, found.action) == ("KeptByAzure", False, Action.NONE), case
+        report = world.sync()
         assert world.writes == []
-    changed = of(world.says(group=GROUP, account=less.replace("team: a", "team: z")).plan(), "DatabaseAccount")
-    assert (changed.action is Action.UPDATE) is ("team" in less)
-    assert of(world.says(group=GROUP, account=ACCOUNT).sync(), "DatabaseAccount").condition.is_ready
+    planned = world.says(**make_accounts(lambda case: with_less(case).replace("team: a", "team: z"), cases)).plan()
+    report = world.says(**make_accounts(with_all, cases)).sync()
     assert world.writes == []
+    for case in cases:
+        found = of(planned, "DatabaseAccount", NAMES[case])
+        assert (found.action is Action.UPDATE) is ("team" in with_less(case)), case
+        assert of(report, "DatabaseAccount", NAMES[case]).condition.is_ready, case
 
 
 DEFAULTS = {
@@ -350,7 +391,7 @@ def test_a_run_that_was_cut_off_does_not_forget_what_git_gave_up(tmp_path):
     assert not of(world.says(group=GROUP, account=less).sync(resource_timeout=60), "DatabaseAccount").is_fine
     world.clock.elapsed += 200000
     assert of(world.sync(), "DatabaseAccount").condition.is_ready
-    assert _body(world)[1] == [f"{IDS}/one"]
+    assert requested_of_account(in_azure(world)[ACCOUNT_ID])[1] == [f"{IDS}/one"]
     assert of(world.sync(), "DatabaseAccount").verdict is Verdict.IN_SYNC
 
 

@@ -15,7 +15,7 @@ from gitsync.settings.redaction import Redactions
 from tests.agent.run.test_argocd_runs import application
 from tests.agent.run.test_flux_runs import flux
 from tests.agent.run.test_helm_runs import RELEASE
-from tests.support.git_repositories import init_repository
+from tests.support.git_repositories import commit_all, init_repository
 from tests.support.programs import needs_helm
 from tests.support.replaced_files import (
     ANNEX,
@@ -45,16 +45,14 @@ def replace_file(world: World, path: str, content: bytes | None) -> World:
         file.symlink_to("../.git/annex/objects/Wx/33/SHA256E-s31--5ab5/SHA256E-s31--5ab5")
     else:
         file.write_bytes(content)
-    world.git("add", "-A")
-    world.git("commit", "-q", "-m", "Replace")
+    commit_all(world.folder)
     return world
 
 
 def add_another(world: World) -> None:
     """Sync a commit that is about something else: afterwards no revision in reach has the former manifest."""
     (world.folder / "other.yaml").write_text(OTHER)
-    world.git("add", "-A")
-    world.git("commit", "-qm", "Add another")
+    commit_all(world.folder)
     assert world.sync(prune=True).exit_code == 0
 
 
@@ -121,8 +119,7 @@ def test_a_file_that_is_ignored_is_removed_whatever_it_is(world):
     replace_file(world, "net/hub.yaml", None)
     assert of(world.sync(prune=True), "VirtualNetwork").condition.reason == "PruneHeld"
     (world.folder / ".gitsyncignore").write_text("net/hub.yaml\n")
-    world.git("add", "-A")
-    world.git("commit", "-qm", "Ignore it")
+    commit_all(world.folder)
     world.sync(prune=True)
     assert world.sent("DELETE") == [VNET_ID]
 

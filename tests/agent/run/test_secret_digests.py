@@ -59,6 +59,19 @@ def estate(world: World, value: str, server: str = SERVER) -> World:
     return world.says(group=GROUP, server=server, secret=secret(value))
 
 
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    world = World(tmp_path_factory.mktemp("first"))
+    assert estate(world, "one").sync(digest_key=KEY).exit_code == 0
+    return world
+
+
+@pytest.fixture
+def synced(first, tmp_path):
+    """A world in which the secret was sent by a run with the key."""
+    return first.copy(tmp_path)
+
+
 def server_of(report):
     return of(report, "FlexibleServer")
 
@@ -69,42 +82,38 @@ def stored(world: World) -> str:
     return found.body["properties"]["administratorLoginPassword"]
 
 
-def test_an_unchanged_secret_causes_no_write(world):
-    estate(world, "one").sync(digest_key=KEY)
-    report = world.sync(digest_key=KEY)
+def test_an_unchanged_secret_causes_no_write(synced):
+    report = synced.sync(digest_key=KEY)
     assert (server_of(report).verdict, server_of(report).differences) == (Verdict.IN_SYNC, ())
-    assert world.writes == []
+    assert synced.writes == []
 
 
-def test_a_changed_secret_is_pending_and_sent(world):
-    estate(world, "one").sync(digest_key=KEY)
-    planned = server_of(estate(world, "two").plan(digest_key=KEY))
+def test_a_changed_secret_is_pending_and_sent(synced):
+    planned = server_of(estate(synced, "two").plan(digest_key=KEY))
     assert (planned.verdict, planned.action) == (Verdict.PENDING, Action.UPDATE)
     assert [(d.path, d.desired, d.live, d.rule) for d in planned.differences] == [
         (PASSWORD, "<secret>", "<secret>", CHANGED)
     ]
-    report = world.sync(digest_key=KEY)
-    assert (server_of(report).action, stored(world)) == (Action.UPDATE, "two")
-    assert (server_of(world.sync(digest_key=KEY)).verdict, world.writes) == (Verdict.IN_SYNC, [])
+    report = synced.sync(digest_key=KEY)
+    assert (server_of(report).action, stored(synced)) == (Action.UPDATE, "two")
+    assert (server_of(synced.sync(digest_key=KEY)).verdict, synced.writes) == (Verdict.IN_SYNC, [])
 
 
-def test_a_record_that_moves_to_another_manifest_keeps_what_is_known_of_its_secrets(world):
-    estate(world, "one").sync(digest_key=KEY)
+def test_a_record_that_moves_to_another_manifest_keeps_what_is_known_of_its_secrets(synced):
     renamed = SERVER.replace("name: orders", "name: sales", 1).replace("spec:", "spec:\n      azureName: orders")
     for value, verdict in (("one", Verdict.IN_SYNC), ("two", Verdict.PENDING), ("two", Verdict.IN_SYNC)):
-        server = of(estate(world, value, renamed).sync(digest_key=KEY, prune=True), "FlexibleServer", "sales")
+        server = of(estate(synced, value, renamed).sync(digest_key=KEY, prune=True), "FlexibleServer", "sales")
         assert (server.verdict, server.comparison.because) == (verdict, {})
-    estate(world, "two", SERVER).sync(digest_key=KEY, prune=True)
-    planned = of(estate(world, "three", renamed).plan(digest_key=KEY), "FlexibleServer", "sales")
+    estate(synced, "two", SERVER).sync(digest_key=KEY, prune=True)
+    planned = of(estate(synced, "three", renamed).plan(digest_key=KEY), "FlexibleServer", "sales")
     assert planned.verdict is Verdict.PENDING, "the secret changed with the name"
 
 
-def test_a_changed_secret_beside_drift_is_a_conflict(world):
-    estate(world, "one").sync(digest_key=KEY)
-    body = world.read(SERVER_ID, "2023-06-01-preview")
+def test_a_changed_secret_beside_drift_is_a_conflict(synced):
+    body = synced.read(SERVER_ID, "2023-06-01-preview")
     body["properties"]["version"] = "15"
-    world.outside("PUT", SERVER_ID, body, "2023-06-01-preview")
-    assert server_of(estate(world, "two").plan(digest_key=KEY)).verdict is Verdict.CONFLICT
+    synced.outside("PUT", SERVER_ID, body, "2023-06-01-preview")
+    assert server_of(estate(synced, "two").plan(digest_key=KEY)).verdict is Verdict.CONFLICT
 
 
 def test_without_a_key_it_is_reported_that_a_change_cannot_be_seen(world):
@@ -135,26 +144,23 @@ def test_another_key_writes_nothing_and_reports_it(world, first, reason, why):
         )
 
 
-def test_a_plan_without_the_key_cannot_compare_and_a_sync_is_refused(world):
-    estate(world, "one").sync(digest_key=KEY)
-    server = server_of(world.plan())
+def test_a_plan_without_the_key_cannot_compare_and_a_sync_is_refused(synced):
+    server = server_of(synced.plan())
     assert (server.verdict, server.comparison.because) == (Verdict.IN_SYNC, {PASSWORD: NO_KEY})
     with pytest.raises(UnsafePlanError, match="this run has no key"):
-        world.sync()
+        synced.sync()
 
 
-def test_the_next_write_makes_digests_with_the_new_key(world):
-    estate(world, "one").sync(digest_key=KEY)
-    estate(world, "one", SERVER.replace('"16"', '"15"')).sync(digest_key=OTHER_KEY, previous_digest_key=KEY)
-    assert server_of(world.sync(digest_key=OTHER_KEY)).comparison.because == {}
-    assert server_of(estate(world, "two", SERVER.replace('"16"', '"15"')).plan(digest_key=OTHER_KEY)).differences
+def test_the_next_write_makes_digests_with_the_new_key(synced):
+    estate(synced, "one", SERVER.replace('"16"', '"15"')).sync(digest_key=OTHER_KEY, previous_digest_key=KEY)
+    assert server_of(synced.sync(digest_key=OTHER_KEY)).comparison.because == {}
+    assert server_of(estate(synced, "two", SERVER.replace('"16"', '"15"')).plan(digest_key=OTHER_KEY)).differences
 
 
-def test_all_can_be_digested_again_at_once(world):
-    estate(world, "one").sync(digest_key=KEY)
-    world.sync(digest_key=OTHER_KEY, previous_digest_key=KEY, always_put=True)
-    assert server_of(world.sync(digest_key=OTHER_KEY)).comparison.because == {}
-    assert server_of(estate(world, "two").plan(digest_key=OTHER_KEY)).verdict is Verdict.PENDING
+def test_all_can_be_digested_again_at_once(synced):
+    synced.sync(digest_key=OTHER_KEY, previous_digest_key=KEY, always_put=True)
+    assert server_of(synced.sync(digest_key=OTHER_KEY)).comparison.because == {}
+    assert server_of(estate(synced, "two").plan(digest_key=OTHER_KEY)).verdict is Verdict.PENDING
 
 
 def test_an_adopted_resource_is_held_to_the_secret_of_its_adoption(world):

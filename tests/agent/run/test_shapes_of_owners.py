@@ -10,6 +10,7 @@ import pytest
 from gitsync.model.verdict import Verdict
 from tests.agent.run.test_secret_digests import KEY
 from tests.support.command_line import run_here
+from tests.support.git_repositories import commit_all
 from tests.support.world import SUBSCRIPTION, World
 
 TOOL = shutil.which("kustomize") or shutil.which("kubectl")
@@ -48,8 +49,7 @@ def write(world, files):
     for path, text in files.items():
         (world.folder / path).parent.mkdir(parents=True, exist_ok=True)
         (world.folder / path).write_text(textwrap.dedent(text))
-    world.git("add", "-A")
-    world.git("commit", "-qm", "Change")
+    commit_all(world.folder)
     return world
 
 

@@ -22,6 +22,19 @@ def world(tmp_path):
     return World(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory):
+    world = World(tmp_path_factory.mktemp("synced"))
+    assert world.says_files({ONE: BOTH, TWO: OTHER}).sync(path=ONE).exit_code == 0
+    return world
+
+
+@pytest.fixture
+def one_synced(synced, tmp_path):
+    """A world with two files, of which a run has synced one."""
+    return synced.copy(tmp_path)
+
+
 def collect_units(world):
     lines = (line for file in world.state.rglob("default/**/*.json") for line in file.read_text().splitlines())
     return {line.split()[1].strip('",') for line in lines if line.strip().startswith('"unit":')}
@@ -60,19 +73,16 @@ def test_what_one_file_drops_is_pruned_and_what_others_have_stays(world):
         ({TWO: VNET.replace("kind: VirtualNetwork", "kind: VirtualNetwrk")}, "VirtualNetwrk is not a kind", "with a slip"),
     ],
 )  # fmt: skip
-def test_what_another_file_declares_or_may_declare_is_held(world, files, said, why):
-    world.says_files({ONE: BOTH, TWO: OTHER})
-    world.sync(path=ONE)
-    world.says_files({ONE: GROUP, **files})
-    for report in (world.plan(path=ONE, prune=True), world.sync(path=ONE, prune=True)):
+def test_what_another_file_declares_or_may_declare_is_held(one_synced, files, said, why):
+    one_synced.says_files({ONE: GROUP, **files})
+    for report in (one_synced.plan(path=ONE, prune=True), one_synced.sync(path=ONE, prune=True)):
         assert said in of(report, "VirtualNetwork").condition.message, why
-    assert world.sent("DELETE") == [], why
+    assert one_synced.sent("DELETE") == [], why
 
 
-def test_a_file_that_is_ignored_deletes_nothing(world):
-    world.says_files({ONE: BOTH, TWO: OTHER}).sync(path=ONE)
-    world.says_files({ONE: GROUP, ".gitsyncignore": "one.yaml\n"})
-    assert (world.sync(path=ONE, prune=True).results, world.writes) == ((), [])
+def test_a_file_that_is_ignored_deletes_nothing(one_synced):
+    one_synced.says_files({ONE: GROUP, ".gitsyncignore": "one.yaml\n"})
+    assert (one_synced.sync(path=ONE, prune=True).results, one_synced.writes) == ((), [])
 
 
 def test_what_a_run_of_the_folder_recorded_is_left_to_it(world):
@@ -85,14 +95,13 @@ def test_what_a_run_of_the_folder_recorded_is_left_to_it(world):
     assert world.sent("DELETE") == [VNET_ID]
 
 
-def test_a_run_of_the_folder_takes_over_from_one_of_a_file(world):
-    world.says_files({ONE: BOTH, TWO: OTHER}).sync(path=ONE)
-    world.sync()
-    assert collect_units(world) == {"templates"}
-    world.says_files({ONE: GROUP, TWO: OTHER}).sync(path=ONE)
-    world.says_files({TWO: OTHER})
-    world.sync(prune=True, max_deletes=2)
-    assert world.sent("DELETE") == [GROUP_ID], "with the network in it"
+def test_a_run_of_the_folder_takes_over_from_one_of_a_file(one_synced):
+    one_synced.sync()
+    assert collect_units(one_synced) == {"templates"}
+    one_synced.says_files({ONE: GROUP, TWO: OTHER}).sync(path=ONE)
+    one_synced.says_files({TWO: OTHER})
+    one_synced.sync(prune=True, max_deletes=2)
+    assert one_synced.sent("DELETE") == [GROUP_ID], "with the network in it"
 
 
 def test_options_of_the_folder_count_for_its_files(world):

@@ -89,7 +89,7 @@ def test_an_unknown_state_that_passes_in_time_is_waited_for(tmp_path):
 
 def test_what_was_ready_is_not_ready_in_an_unknown_state(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, net=VNET).sync()
+    world.synced(group=GROUP, net=VNET)
     world.azure().change(VNET_ID, "/properties/provisioningState", "Shelved")
     report = world.sync()
     assert "state Shelved unknown" in of(report, "VirtualNetwork").condition.message
@@ -99,7 +99,7 @@ def test_what_was_ready_is_not_ready_in_an_unknown_state(tmp_path):
 
 def test_a_delete_waits_some_minutes_and_names_the_state(tmp_path):
     world = World(tmp_path)
-    world.says(group=GROUP, net=VNET).sync()
+    world.synced(group=GROUP, net=VNET)
     world.azure().change(VNET_ID, "/properties/provisioningState", "Shelved")
     report = world.says(group=GROUP).sync(prune=True)
     assert "state Shelved unknown" in of(report, "VirtualNetwork").condition.message
@@ -109,7 +109,7 @@ def test_a_delete_waits_some_minutes_and_names_the_state(tmp_path):
 
 def shelve(tmp_path, *, net=VNET):
     world = World(tmp_path)
-    world.says(group=GROUP, net=net).sync()
+    world.synced(group=GROUP, net=net)
     world.azure().change(VNET_ID, "/properties/provisioningState", "Shelved")
     return world
 

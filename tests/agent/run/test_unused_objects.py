@@ -8,7 +8,7 @@ from gitsync.model.problem import Level
 from gitsync.model.unit import Substitution, Unit, UnitOptions, ValuesReference
 from gitsync.model.unit_kind import UnitKind
 from gitsync.model.verdict import Verdict
-from tests.support.world import GROUP, VNET, VNET_ID, World, of
+from tests.support.world import GROUP, VNET, World, of
 
 SOURCE = {"group.yaml": GROUP, "net/hub.yaml": VNET, "other/other.yaml": "kind: Deployment\napiVersion: apps/v1\n"}
 ON = UnitOptions(substitution=Substitution(values={"LOCATION": "westeurope"}))
@@ -74,26 +74,39 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-def with_variables(world: World, *paths: str, options: UnitOptions = ON) -> None:
-    unit = Unit(name="net", path="net", kind=UnitKind.FOLDER, file="gitsync.yaml", options=options)
-    world.units = dict.fromkeys(paths, unit)
+def with_variables(world: World, *paths: str, unit: str = "net", options: UnitOptions = ON) -> None:
+    folder = Unit(name=unit, path=unit, kind=UnitKind.FOLDER, file="gitsync.yaml", options=options)
+    world.units |= dict.fromkeys(paths, folder)
 
 
-@pytest.mark.parametrize(("code", "text"), COUNTED.values(), ids=COUNTED)
-def test_what_is_wrong_with_an_object_that_nothing_uses_is_counted_and_holds_deletes_of_its_unit(code, text, world):
-    with_variables(world, "net/hub.yaml", "net/app.yaml")
-    world.says_files(SOURCE).sync(prune=True)
-    report = world.says_files({"group.yaml": GROUP, "net/app.yaml": text}).sync(prune=True)
+def test_what_is_wrong_with_an_object_that_nothing_uses_is_counted_and_holds_deletes_of_its_unit(world):
+    """Each row has a unit with a network, and a namespace."""
+    rows = [
+        (f"net{n}", why, code, text.replace("shop", f"shop{n}"))
+        for n, (why, (code, text)) in enumerate(COUNTED.items())
+    ]
+    for unit, *_ in rows:
+        with_variables(world, f"{unit}/hub.yaml", f"{unit}/app.yaml", unit=unit)
+    source = {"group.yaml": GROUP, "other/other.yaml": SOURCE["other/other.yaml"]}
+    networks = {f"{unit}/hub.yaml": VNET.replace("name: hub", f"name: {unit}") for unit, *_ in rows}
+    pruning = {"prune": True, "max_deletes": len(rows)}
+    world.says_files(source | networks).sync(**pruning)
+    report = world.says_files({"group.yaml": GROUP, **{f"{unit}/app.yaml": text for unit, _, _, text in rows}}).sync(
+        **pruning
+    )
     assert (report.exit_code, {problem.code for problem in report.problems}) == (0, {"RecordsNotSigned"})
     assert world.sent("DELETE") == []
-    assert {note.code for note in report.source.coverage.notes} == {code}
-    held = of(report, "VirtualNetwork", "hub")
-    assert (held.verdict, held.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
-    assert "net/app.yaml" in held.condition.message
+    for unit, why, code, _ in rows:
+        assert {note.code for note in report.source.coverage.notes if note.path == f"{unit}/app.yaml"} == {code}, why
+        held = of(report, "VirtualNetwork", unit)
+        assert (held.verdict, held.condition.reason) == (Verdict.BLOCKED, "PruneHeld"), why
+        assert f"{unit}/app.yaml" in held.condition.message, why
 
     world.units = {}
-    world.says_files({"group.yaml": GROUP, "elsewhere/app.yaml": text}).sync(prune=True)
-    assert world.sent("DELETE") == [VNET_ID], "of its own unit, and of no other"
+    elsewhere = {f"elsewhere/{unit}.yaml": text for unit, _, _, text in rows}
+    world.says_files({"group.yaml": GROUP, **elsewhere}).sync(**pruning)
+    deleted = {path.rpartition("/")[2] for path in world.sent("DELETE")}
+    assert deleted == {unit for unit, *_ in rows}, "of its own unit, and of no other"
 
 
 def test_a_value_that_is_not_known_matters_only_in_an_object_that_is_used(world):

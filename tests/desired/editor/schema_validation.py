@@ -66,6 +66,11 @@ def find_kind_errors(document):
     return find_errors(path, document) if path else [("kind", "unknown")]
 
 
+def is_valid(document):
+    """Return whether the schema of a manifest's kind marks nothing in it: unlike `find_kind_errors`, up to the first."""
+    return _validator(_paths()[document["apiVersion"], document["kind"]]).is_valid(document)
+
+
 def find_problems(text):
     """The errors that `gitsync validate` finds in each manifest of a text alone, by its apiVersion, kind and name."""
     manifests = read_manifests({"one.yaml": text})

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
 import pytest
 
-import gitsync
 from gitsync.desired.problems.problem_codes import load_codes
 from gitsync.planning.status.advice import BY_CODE, BY_TYPE
 
-PACKAGE = Path(gitsync.__file__).parent
 BAD = Path(__file__).parents[1] / "validation" / "bad"
 GOLDEN = Path(__file__).parents[2] / "report" / "golden"
 
@@ -71,48 +68,6 @@ def test_a_whole_text_has_none(text):
     assert find_holes(text) == []
 
 
-def read_text(node):
-    """A text of the package, with a word where a value goes; None for anything else."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if not isinstance(node, ast.JoinedStr):
-        return None
-    parts = (
-        part.value if isinstance(part, ast.Constant) else "'word'" if part.conversion == ord("r") else "word"
-        for part in node.values
-    )
-    return "".join(parts)
-
-
-def is_message(call):
-    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
-    return name.endswith(("Error", "Problem", "Finding", "Check", "Hint")) or name.startswith(("make_", "refus"))
-
-
-def list_messages():
-    """Each text that the package gives to an error, a problem, a check or a condition, with its location."""
-    for file in sorted(PACKAGE.rglob("*.py")):
-        if "emulator" in file.parts:
-            continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            given = []
-            if isinstance(node, ast.Call):
-                named = {word.arg: word.value for word in node.keywords}
-                given = [named[name] for name in ("message", "hint", "text", "reason") if name in named]
-                given += node.args if is_message(node) else []
-            for text in filter(None, map(read_text, given)):
-                if " " in text:
-                    yield f"{file.relative_to(PACKAGE)}:{node.lineno}", text
-
-
-def test_the_messages_of_the_package_have_no_placeholders():
-    messages = list(list_messages())
-    # A part that another text continues may end with a colon.
-    holes = [(where, text, found) for where, text in messages if (found := find_holes(re.sub(r": $", ": word", text)))]
-    assert holes == []
-    assert len(messages) > 500, "the search finds them"
-
-
 def test_the_tables_have_no_placeholders():
     texts = [text for code in load_codes() for text in (code.cause, code.fix, code.shown)]
     texts += [*BY_CODE.values(), *BY_TYPE.values()]
@@ -131,28 +86,3 @@ def test_the_reports_have_no_placeholders(file):
     sentences = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip().endswith(".")]
     holes = {sentence: found for sentence in sentences if (found := set(find_holes(sentence)) - {"two blanks"})}
     assert holes == {}
-
-
-def list_docstrings(tree):
-    """The docstrings of a module, which are not texts for users except the first of a command."""
-    return {
-        node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    }
-
-
-def test_no_text_names_a_file_that_an_installed_program_does_not_have():
-    page = re.compile(r"docs/[\w/-]+|(?:README|CONTRIBUTING)\.md")
-    found = {}
-    for file in sorted(PACKAGE.rglob("*.py")):
-        source = file.read_text(encoding="utf-8")
-        if not page.search(source):
-            continue
-        tree = ast.parse(source)
-        hidden = list_docstrings(tree) - ({tree.body[0].value} if file.parent.name == "cli" else set())
-        texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and node not in hidden]
-        if named := [text for text in texts if isinstance(text, str) and page.search(text)]:
-            found[str(file.relative_to(PACKAGE))] = named
-    assert found == {"desired/problems/problem_codes.py": ["docs/problems.md"]}, "the end of an address"
-    tables = [text for code in load_codes() for text in (code.cause, code.fix, code.shown)]
-    tables += [*BY_CODE.values(), *BY_TYPE.values()]
-    assert [text for text in tables if page.search(text)] == []

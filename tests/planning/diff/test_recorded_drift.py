@@ -2,7 +2,6 @@
 missed.
 """
 
-import copy
 import json
 from dataclasses import replace
 from functools import cache
@@ -56,6 +55,7 @@ MISSED = {
 }
 
 
+@cache
 def read(folder, traffic=TRAFFIC):
     files = sorted((traffic / folder).glob("*.jsonl"))
     return [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
@@ -89,11 +89,12 @@ def find(body, path):
 
 
 def change(body, path):
-    body = copy.deepcopy(body)
-    parent, last = find(body, path[:-1]), path[-1]
-    value = parent[last]
-    parent[last] = not value if isinstance(value, bool) else value + 7 if isinstance(value, int) else f"{value}-else"
-    return body
+    step, *below = path
+    value = body[step]
+    if below:
+        return {**body, step: change(value, below)}
+    other = not value if isinstance(value, bool) else value + 7 if isinstance(value, int) else f"{value}-else"
+    return {**body, step: other}
 
 
 def is_expected_to_be_missed(row, path):

@@ -50,9 +50,19 @@ _GZIP = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
 
 def bomb(megabytes: int) -> bytes:
     """A gzip of so many megabytes of blanks behind a brace, a thousandth as large. It ends too early, at a point that
-    no reader reaches. One megabyte is packed, and repeated.
+    no reader reaches.
     """
+    return _GZIP + _pack(b"{", megabytes)
+
+
+def deflate(text: bytes, megabytes: int) -> bytes:
+    """A text with so many megabytes of blanks behind it, packed without a checksum."""
+    return _pack(text, megabytes) + zlib.compressobj(wbits=-zlib.MAX_WBITS).flush()
+
+
+def _pack(text: bytes, megabytes: int) -> bytes:
+    """One megabyte of blanks is packed, and repeated."""
     packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
-    begin = packer.compress(b"{") + packer.flush(zlib.Z_FULL_FLUSH)
+    begin = packer.compress(text) + packer.flush(zlib.Z_FULL_FLUSH)
     blanks = packer.compress(b" " * (1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
-    return _GZIP + begin + blanks * megabytes
+    return begin + blanks * megabytes

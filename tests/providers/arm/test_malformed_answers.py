@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gitsync.errors import ArmError
 from gitsync.providers.arm.extension_client import ExtensionClient
+from gitsync.providers.arm.http.messages import Response
+from gitsync.providers.arm.http.response_bodies import ListSource, PagesRead
+from tests.providers.arm.raw_server import deflate
 from tests.support.arm_rig import API, GROUP, OPERATION, VNET, Rig, StaticCredential, moving, rigged
 from tests.support.scripted_server import Say
 
@@ -80,40 +85,62 @@ async def test_a_last_page_has_no_link(rig: Rig, link):
     assert await rig.reader.list(LIST, API) == [ENTRY]
 
 
-@pytest.mark.parametrize(
-    ("links", "said", "requests", "why"),
-    [
-        ([0, 1] * 4, "to a page that was already read", 3, "two pages name each other"),
-        (range(1100), "does not end after 1000 pages", 1000, "each page names another one"),
-    ],
-)
-async def test_a_list_without_end_is_malformed(rig: Rig, links, said: str, requests: int, why: str):
-    rig.server.on("GET", LIST, *(Say(200, {"value": [], "nextLink": f"{HERE}&page={link}"}) for link in links))
-    with pytest.raises(ArmError, match=said):
+async def test_a_list_whose_pages_name_each_other_is_malformed(rig: Rig):
+    rig.server.on("GET", LIST, *(Say(200, {"value": [], "nextLink": f"{HERE}&page={link}"}) for link in [0, 1] * 4))
+    with pytest.raises(ArmError, match="to a page that was already read"):
         await rig.reader.list(LIST, API)
-    assert len(rig.server.seen) == requests, why
+    assert len(rig.server.seen) == 3
 
 
-LARGE = "x" * (40 << 20)
-"""Two and a half of these fit into a list."""
+async def test_a_list_has_no_more_than_1000_pages():
+    read, pages = [], PagesRead(ListSource(LIST))
+
+    async def send(_most: int) -> Response:
+        read.append(_most)
+        return Response(status=200)
+
+    for page in range(1000):
+        await pages.read(f"{LIST}?page={page}", send)
+    with pytest.raises(ArmError, match="does not end after 1000 pages"):
+        await pages.read(f"{LIST}?page=1000", send)
+    assert len(read) == 1000
 
 
-@pytest.mark.parametrize("ends", [False, True])
-async def test_pages_that_add_up_to_too_much_are_not_read_to_the_end(rig: Rig, ends):
-    pages = [Say(200, {"value": [{"x": LARGE}], "nextLink": f"{HERE}&page={number}"}) for number in range(3 - ends)]
-    rig.server.on("GET", LIST, *pages, Say(200, {"value": [{"x": LARGE}]}))
+async def test_pages_that_add_up_to_too_much_are_not_read_to_the_end(rig: Rig):
+    """They have 40 MB each once they are unpacked, and the third would be the last."""
+    for number in (1, 2, None):
+        link = {} if number is None else {"nextLink": f"{rig.server.url}{LIST}?api-version={API}&page={number}"}
+        body = deflate(json.dumps({"value": [ENTRY], **link}).encode(), 40)
+        headers = {"Content-Encoding": "deflate", "Content-Type": "application/json"}
+        rig.server.on("GET", LIST, Say(200, body, headers))
     with pytest.raises(ArmError, match="exceeds 100 MB after 2 pages and was not read to its end") as caught:
         await rig.reader.list(LIST, API)
     assert (caught.value.code, caught.value.resource_id) == ("AnswerTooLarge", LIST)
     assert len(rig.server.seen) == 3, "it is not asked for again"
 
 
-async def test_pages_of_an_action_that_add_up_to_too_much_are_not_read_to_the_end(rig: Rig):
-    pages = [Say(200, {"value": [{"x": LARGE}], "nextLink": f"{HERE}&page={number}"}) for number in range(4)]
-    rig.server.on("POST", LIST, Say(200, {"value": [], "nextLink": HERE}))
-    rig.server.on("GET", LIST, *pages)
-    with pytest.raises(ArmError, match="exceeds 100 MB after 2 pages"):
+async def test_each_page_may_have_what_those_before_it_have_left():
+    left, pages = [], PagesRead(ListSource(LIST))
+
+    async def send(most: int) -> Response:
+        left.append(most >> 20)
+        if most < 40 << 20:
+            raise ArmError("It is too large.", status=200, code="AnswerTooLarge")
+        return Response(status=200, content=bytes(40 << 20))
+
+    for page in range(2):
+        await pages.read(f"{LIST}?page={page}", send)
+    with pytest.raises(ArmError, match="exceeds 100 MB after 2 pages and was not read to its end"):
+        await pages.read(f"{LIST}?page=2", send)
+    assert left == [100, 60, 20]
+
+
+async def test_pages_of_an_action_are_counted_as_those_of_a_list(rig: Rig):
+    rig.server.on("POST", LIST, Say(200, {"value": [], "nextLink": f"{HERE}&page=0"}))
+    rig.server.on("GET", LIST, *(Say(200, {"value": [], "nextLink": f"{HERE}&page={link}"}) for link in [1, 0]))
+    with pytest.raises(ArmError, match="to a page that was already read"):
         await ExtensionClient(rig.writer).pages(LIST, API)
+    assert len(rig.server.seen) == 3
 
 
 @pytest.mark.parametrize(

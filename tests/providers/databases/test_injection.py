@@ -3,10 +3,12 @@
 
 import json
 
+import pytest
+
 from gitsync.errors import ProviderError
 from gitsync.model.provider import Provider
 from tests.providers.databases.test_users import is_postgresql
-from tests.support.database_servers import log_in
+from tests.support.database_servers import create_owned_roles, drop_roles, log_in
 
 HOSTILE = [
     # ends of quotes, and statements behind them
@@ -58,16 +60,39 @@ async def test_a_hostile_name_is_that_user_and_nothing_else(rig, server):
     assert "Pa55word" not in server.log.read_text(), "the log of statements has a password"
 
 
-async def test_hostile_names_in_lists_are_names(rig, server):
-    await rig.put(rig.user("listed"))
-    before = list_users(server, rig.service)
-    for name in HOSTILE:
-        body = {"roles": [name]} if is_postgresql(rig) else {"databasePrivileges": {name: ["SELECT"]}}
-        try:
-            await rig.put(rig.user("listed", **body))
-        except ProviderError as failure:
-            assert failure.code in {"DatabaseRoleNotFound", "InvalidDatabaseUser", "DatabaseRefused"}, (name, failure)
-            continue
-        assert (await rig.find(rig.user("listed", **body)) or {})["databasePrivileges"] == {name: ["SELECT"]}
-        await rig.put(rig.user("listed", databasePrivileges={}))
-    assert list_users(server, rig.service) == before
+async def test_hostile_names_of_roles_are_names(postgres, postgresql):
+    await postgres.put(postgres.user("listed"))
+    before = list_users(postgresql, postgres.service)
+    with pytest.raises(ProviderError) as failure:
+        await postgres.put(postgres.user("listed", roles=HOSTILE))
+    assert failure.value.code == "DatabaseRoleNotFound"
+    assert [name for name in HOSTILE if repr(name) not in failure.value.message] == [], (
+        "each is a role that is not there"
+    )
+    names = [name for name in HOSTILE if len(name.encode()) <= 63]  # PostgreSQL cuts a longer one off
+    assert list_users(postgresql, postgres.service) == before
+    create_owned_roles(postgresql, *names)
+    granted = postgres.user("listed", roles=names)
+    await postgres.put(granted)
+    assert sorted((await postgres.find(granted) or {})["roles"]) == sorted(names)
+    drop_roles(postgresql, *names)
+    assert list_users(postgresql, postgres.service) == before
+
+
+NO_DATABASES = {"😀": "InvalidDatabaseUser", "victim ": "InvalidDatabaseUser", "x" * 80: "DatabaseRefused"}
+"""Names that no database has, and the codes of their refusals."""
+
+
+async def test_hostile_names_of_databases_are_names(mysql, mariadb):
+    await mysql.put(mysql.user("listed"))
+    before = list_users(mariadb, mysql.service)
+    for name, code in NO_DATABASES.items():
+        with pytest.raises(ProviderError) as failure:
+            await mysql.put(mysql.user("listed", databasePrivileges={name: ["SELECT"]}))
+        assert failure.value.code == code, name
+    granted = {name: ["SELECT"] for name in HOSTILE if name not in NO_DATABASES}
+    user = mysql.user("listed", databasePrivileges=granted)
+    await mysql.put(user)
+    assert (await mysql.find(user) or {})["databasePrivileges"] == granted
+    await mysql.put(mysql.user("listed", databasePrivileges={}))
+    assert list_users(mariadb, mysql.service) == before

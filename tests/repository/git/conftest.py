@@ -3,9 +3,10 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,17 @@ class GitFolder:
         self.git("commit", "--quiet", "--allow-empty", "--message", message)
         return self._read_head()
 
+    def write_commit(
+        self, branch: str, files: Mapping[str, str], message: str = "Change", parent: str | None = None
+    ) -> str:
+        """Commit files to a branch without a work tree, as a push does; beside those of the branch `parent`."""
+        stream = f"commit refs/heads/{branch}\nmark :1\ncommitter a <b@c> 1714557600 +0000\n{_format_data(message)}"
+        if parent:
+            stream += f"from refs/heads/{parent}^0\n"
+        for path, text in files.items():
+            stream += f'M 100644 inline "{path}"\n{_format_data(text)}'
+        return self.git("fast-import", "--quiet", "--force", stdin=f"{stream}get-mark :1\n".encode())
+
     def _read_head(self) -> str:
         """The commit that was just made: git has written its id to the file of the branch, or to that of HEAD."""
         top = self.path / ".git"
@@ -61,6 +73,10 @@ class GitFolder:
     @property
     def url(self) -> str:
         return f"file://{self.path}"
+
+
+def _format_data(text: str) -> str:
+    return f"data {len(text.encode())}\n{text}\n"
 
 
 @pytest.fixture(autouse=True)
@@ -138,6 +154,42 @@ def cloned(work: GitFolder, bare: GitFolder, templates: Path) -> GitFolder:
     config = work.path / ".git" / "config"
     config.write_text(config.read_text().replace(str(templates / "remote.git"), str(bare.path)))
     return work
+
+
+@pytest.fixture(scope="module")
+def _prepared() -> dict[str, tuple[Path, str, Any]]:
+    return {}
+
+
+@pytest.fixture
+def prepare(
+    cloned: GitFolder,
+    bare: GitFolder,
+    tmp_path_factory: pytest.TempPathFactory,
+    _prepared: dict[str, tuple[Path, str, Any]],
+) -> Callable[[Callable[[GitFolder], Any]], Any]:
+    """Have the work tree and its remote as a function makes them, and get what it returns. It is called once for all
+    tests of a file, which have copies.
+    """
+    folders = (cloned.path, bare.path)
+
+    def copy(make: Callable[[GitFolder], Any]) -> Any:
+        name = make.__qualname__
+        if name not in _prepared:
+            result, top = make(cloned), tmp_path_factory.mktemp("prepared")
+            for folder in folders:
+                shutil.copytree(folder, top / folder.name, symlinks=True)
+            _prepared[name] = (top, str(bare.path), result)
+            return result
+        top, origin, result = _prepared[name]
+        for folder in folders:
+            shutil.rmtree(folder)
+            shutil.copytree(top / folder.name, folder, symlinks=True)
+        config = cloned.path / ".git" / "config"
+        config.write_text(config.read_text().replace(origin, str(bare.path)))
+        return result
+
+    return copy
 
 
 @pytest.fixture

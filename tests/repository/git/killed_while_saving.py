@@ -1,11 +1,12 @@
-"""Save into a folder again and again, killed (SIGKILL) at the first, second, third … touch of the file system.
+"""Save into a folder, killed (SIGKILL) at the first, second, third … touch of the file system.
 
-Run by a test: `python -m tests.repository.git.killed_while_saving FOLDER`. Prints how many kills there were; an assertion fails
+Run by a test: `python -m tests.repository.git.killed_while_saving FOLDER`. Prints how many moments there were; an assertion fails
 where what is left cannot be loaded, reports something that was never recorded, or cannot be brought up to date by the
-next run.
+next run. What a kill leaves is copied just before each touch, and compared with what some real kills leave.
 """
 
 import os
+import random
 import shutil
 import signal
 import sys
@@ -18,6 +19,8 @@ from tests.support.parts import change
 TOUCHES = ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate")
 OLD = {name: a_record(name) for name in ("changed", "same", "gone")}
 NEW = {"changed": change(OLD["changed"], generation=2), "same": OLD["same"], "added": a_record("added")}
+REAL = 3
+"""Moments at which a process is really killed."""
 
 
 def save(folder, update):
@@ -27,23 +30,54 @@ def save(folder, update):
         store.save(update)
 
 
-def save_and_die(folder, update, at):
-    """In a process of its own."""
-    touches = 0
+def save_and_watch(folder, update, touch):
+    """Save, and call `touch` before each touch of the folder; what that touches itself does not count."""
+    is_saving = True
 
-    def count(event, arguments):
-        nonlocal touches
+    def watch(event, arguments):
+        nonlocal is_saving
         # A relative name is one in an open folder.
-        if event in TOUCHES and (str(folder) in str(arguments[0]) or not str(arguments[0]).startswith("/")):
-            touches += 1
-            if touches == at:
-                os.kill(os.getpid(), signal.SIGKILL)
+        if event in TOUCHES and is_saving and (str(folder) in str(arguments[0]) or str(arguments[0])[:1] != "/"):
+            is_saving = False
+            touch()
+            is_saving = True
+
+    sys.addaudithook(watch)
+    save(folder, update)
+    is_saving = False
+
+
+def list_moments(folder, update):
+    """Save, and list copies of the folder: as it was before each touch, and in the end."""
+    moments = []
+
+    def copy():
+        moment = folder.with_name(f"moment-{len(moments)}")
+        shutil.rmtree(moment, ignore_errors=True)
+        if folder.exists():
+            shutil.copytree(folder, moment)
+        moments.append(moment)
+
+    save_and_watch(folder, update, copy)
+    copy()
+    return moments
+
+
+def save_and_die(folder, update, at):
+    """In a process of its own, which is killed at a touch."""
+    left = at
+
+    def count():
+        nonlocal left
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
 
     child = os.fork()
     if child:
-        return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    sys.addaudithook(count)
-    save(folder, update)
+        assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        return
+    save_and_watch(folder, update, count)
     os._exit(0)
 
 
@@ -58,36 +92,46 @@ def check(folder, old, new, revisions):
     return known, state.revision
 
 
-def trial(folder, old, at):
-    """One kill, and the next run after it. Returns whether there was a kill at all."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if old:
-        save(folder, an_update(*old.values(), revision="a" * 40))
-    forget = tuple(old[name].key for name in old.keys() - NEW.keys())
-    update = an_update(*NEW.values(), forget=forget, revision="b" * 40)
-    killed = save_and_die(folder, update, at)
-    known, revision = check(folder, old, NEW, ("a" * 40 if old else None, "b" * 40))
-    assert revision != "b" * 40 or known == NEW, "the revision moves last"
-    save(folder, update)
-    assert check(folder, NEW, NEW, ("b" * 40,))[0] == NEW
-    undisturbed = folder.with_name("undisturbed")
-    save(undisturbed, an_update(*NEW.values(), revision="b" * 40))
-    assert files(folder) == files(undisturbed), "the texts about the records, too"
-    return killed
-
-
 def files(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def try_moments(folder, old, undisturbed):
+    """Check what a kill at each moment of a save over the records `old` leaves, and the next run after it. Returns how
+    many moments there are.
+    """
+    start, killed = folder.with_name("start"), folder.with_name("killed")
+    if old:
+        save(start, an_update(*old.values(), revision="a" * 40))
+        shutil.copytree(start, folder)
+    forget = tuple(old[name].key for name in old.keys() - NEW.keys())
+    update = an_update(*NEW.values(), forget=forget, revision="b" * 40)
+    moments = list_moments(folder, update)
+    for at in random.sample(range(len(moments) - 1), REAL):
+        if old:
+            shutil.copytree(start, killed)
+        save_and_die(killed, update, at)
+        both = [files(each) for each in (killed, moments[at])]
+        for left in both:
+            left.pop(Path(".lock"), None)  # has the number of the process
+        assert both[0] == both[1], at
+        shutil.rmtree(killed, ignore_errors=True)
+    for moment in moments:
+        known, revision = check(moment, old, NEW, ("a" * 40 if old else None, "b" * 40))
+        assert revision != "b" * 40 or known == NEW, "the revision moves last"
+        save(moment, update)
+        assert check(moment, NEW, NEW, ("b" * 40,))[0] == NEW
+        assert files(moment) == files(undisturbed), "the texts about the records, too"
+    return len(moments)
+
+
 def main(folder):
-    kills = 0
-    for old in ({}, OLD):
-        at = 1
-        while trial(folder, old, at):
-            at += 1
-            kills += 1
-    sys.stdout.write(f"{kills}\n")
+    undisturbed = folder.with_name("undisturbed")
+    save(undisturbed, an_update(*NEW.values(), revision="b" * 40))
+    moments = 0
+    for number, old in enumerate(({}, OLD)):
+        moments += try_moments(folder / str(number) / "state", old, undisturbed)
+    sys.stdout.write(f"{moments}\n")
 
 
 main(Path(sys.argv[1]))

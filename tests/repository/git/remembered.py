@@ -1,13 +1,18 @@
-"""Records and updates in one line, and a clock that stands still."""
+"""Records and updates in one line, a status branch without pushes and fetches, and a clock that stands still."""
 
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
-from gitsync.model.record import Claim, Record
-from gitsync.repository.git.state.store import Update
+from gitsync.model.record import Claim, Record, State
+from gitsync.repository.git.git_access import GitAccess
+from gitsync.repository.git.source.listing import Revision
+from gitsync.repository.git.state.commits import Author, Commit, format_status_message, write_commit
+from gitsync.repository.git.state.status_tree import build_files, read_state
+from gitsync.repository.git.state.store import Update, compute_changes, merge
 from tests.support.parts import build, change
 
 
@@ -62,3 +67,35 @@ def an_update(
 
 def _written(text: str | None) -> Callable[[], str] | None:
     return None if text is None else lambda: text
+
+
+STATUS = "gitsync/status"
+
+
+def write_status(bare: Path, update: Update, time: str = "2024-05-01T10:00:00Z", branch: str = STATUS) -> str:
+    """Have the status branch of a bare repository as a run leaves it that saves an update, and get its commit: for
+    tests that are about what comes then. A run fetches and pushes, which takes ten times as long.
+    """
+    base, file, repository = read_status(bare, branch), bare / "refs/heads" / branch, GitAccess().open_local(bare)
+    changes = compute_changes(base, update)
+    after = merge(base, changes, update.revision, update.agent)
+    commit = Commit(
+        parent=file.read_text().strip() if file.exists() else None,
+        files=build_files(changes, after, update),
+        message=format_status_message(update.headline, update.revision),
+        author=Author(),
+        time=datetime.fromisoformat(time),
+    )
+    tip = write_commit(repository, commit)
+    (bare / "refs/gitsync/written").unlink()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{tip}\n")
+    return tip
+
+
+def read_status(bare: Path, branch: str = STATUS) -> State:
+    """Read what the status branch of a bare repository has, without what workers have recorded."""
+    file = bare / "refs/heads" / branch
+    if not file.exists():
+        return State({})
+    return read_state(Revision(repository=GitAccess().open_local(bare), commit=file.read_text().strip()))

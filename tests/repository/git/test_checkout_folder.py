@@ -133,18 +133,32 @@ def test_ignore_files_apply_to_what_is_below_them(work, ref):
     assert names(work.path, ref=ref, path="apps") == ["apps/keep.tmpl.yaml", "apps/only-here.yaml"]
 
 
-@pytest.mark.parametrize("ref", [None, "main"])
+def hide(line):
+    """An ignore file with a line that may be no pattern."""
+    return f"# comment\n\n*.txt\n{line}\nb.yaml\n"
+
+
 @pytest.mark.parametrize("line", ["\\", "!", "[z-a]", "a[z-a]b/", "!\\", "x\\", "/", "[[:nope:]z-a]"])
-def test_a_line_of_an_ignore_file_that_is_not_a_pattern_is_reported(work, ref, line):
+def test_a_line_of_an_ignore_file_that_is_not_a_pattern_is_reported(line):
     """It is not skipped: what somebody wants ignored would be read."""
-    work.put("apps/.gitsyncignore", f"# comment\n\n*.txt\n{line}\nb.yaml\n")
-    work.put("apps/a.yaml", "x")
-    work.commit()
     try:
-        assert names(work.path, ref=ref) == ["apps/a.yaml"]
+        rules = read_rules({"apps/.gitsyncignore": hide(line).encode()})
+        assert [rules.ignores(f"apps/{name}.yaml") for name in "ab"] == [False, True]
     except SourceError as error:
         assert error.message == f"apps/.gitsyncignore:4: {line!r} is not a pattern."
         assert ".gitignore" in error.hint
+
+
+@pytest.mark.parametrize("ref", [None, "main"])
+def test_an_ignore_file_is_read_with_all_of_its_lines(work, ref):
+    work.put("good/.gitsyncignore", hide("/"))
+    work.put("bad/.gitsyncignore", hide("[z-a]"))
+    for path in ("good/a.yaml", "good/b.yaml", "bad/a.yaml"):
+        work.put(path, "x")
+    work.commit()
+    assert names(work.path, path="good", ref=ref) == ["good/a.yaml"]
+    with pytest.raises(SourceError, match=r"bad/\.gitsyncignore:4: '\[z-a\]' is not a pattern\."):
+        names(work.path, path="bad", ref=ref)
 
 
 @pytest.mark.parametrize("line", ["\\", "!", "[z-a]"])
@@ -167,13 +181,16 @@ def test_whatever_is_in_an_ignore_file_is_a_pattern_or_reported(line):
 @pytest.mark.parametrize(
     "links",
     [
-        {"a.yaml": "a.yaml"},
-        {"a.yaml": "b.yaml", "b.yaml": "a.yaml"},
-        {"apps/self": "."},
-        {"apps/up": ".."},
-        {"apps/one": "two", "apps/two": "one"},
-        {".gitsyncignore": ".gitsyncignore"},
-        {"kustomization.yaml": "kustomization.yaml"},
+        {
+            "self.yaml": "self.yaml",
+            "a.yaml": "b.yaml",
+            "b.yaml": "a.yaml",
+            "apps/self": ".",
+            "apps/up": "..",
+            "apps/one": "two",
+            "apps/two": "one",
+        },
+        {".gitsyncignore": ".gitsyncignore", "kustomization.yaml": "kustomization.yaml"},
         {"apps/.git": ".git"},
     ],
 )

@@ -23,8 +23,8 @@ def _kustomize(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.fixture
-def tree(cloned):
-    plant_tree(cloned)
+def tree(cloned, prepare):
+    prepare(plant_tree)
     return cloned
 
 
@@ -89,25 +89,31 @@ def test_earlier_revisions_are_built_too(tree, bare):
         assert found.contents.files != before.files
 
 
-UNBUILDABLE = [
-    ("resources: [../../../outside]\n", "outside", 1, "a base that is elsewhere"),
-    ("namePrefix: x\nresources: [https://example.com/base]\n", "gitsync does not fetch remote files", 2, "a remote base"),
-    ("resources: [../nowhere]\n", "neither a file nor a kustomization", 1, "a base that is not there"),
-    ("resources: [", "not valid YAML", 1, "a kustomization that does not parse"),
-]  # fmt: skip
+UNBUILDABLE = {
+    "elsewhere": ("resources: [../../../outside]\n", "outside", 1),
+    "remote": ("namePrefix: x\nresources: [https://example.com/base]\n", "gitsync does not fetch remote files", 2),
+    "missing": ("resources: [../nowhere]\n", "neither a file nor a kustomization", 1),
+    "unparsed": ("resources: [", "not valid YAML", 1),
+}
+"""Kustomizations by their folders, the message about each, and its line."""
 
 
-@pytest.mark.parametrize(("text", "said", "line", "why"), UNBUILDABLE, ids=[row[-1] for row in UNBUILDABLE])
-@pytest.mark.parametrize("how", ["folder", "ref"])
-def test_a_kustomization_that_cannot_be_built_is_a_problem_and_the_rest_is_read(tree, how, text, said, line, why):
-    tree.put("apps/prod/kustomization.yaml", text)
+@pytest.mark.parametrize("ref", [None, "main"])
+def test_a_kustomization_that_cannot_be_built_is_a_problem_and_the_rest_is_read(tree, ref):
+    for folder, (text, *_) in UNBUILDABLE.items():
+        tree.put(f"apps/{folder}/kustomization.yaml", text)
     tree.commit()
-    with open_checkout(str(tree.path), ref="main" if how == "ref" else None, path="apps") as found:
-        (problem,) = [problem for problem in found.contents.problems if problem.code == "KustomizationFailed"]
-        assert said in problem.message, why
-        assert (problem.path, problem.line, problem.unit) == ("apps/prod/kustomization.yaml", line, "apps/prod")
-        assert problem.level is Level.WARNING, "no file below it mentions a group of ASO"
-        assert list(found.contents.files) == ["apps/plain/m.yaml", "apps/rg.yaml"]
+    with open_checkout(str(tree.path), ref=ref, path="apps") as found:
+        problems = {each.unit: each for each in found.contents.problems if each.code == "KustomizationFailed"}
+        assert {unit: (each.path, each.line) for unit, each in problems.items()} == {
+            f"apps/{folder}": (f"apps/{folder}/kustomization.yaml", line)
+            for folder, (_, _, line) in UNBUILDABLE.items()
+        }
+        assert [
+            folder for folder, (_, said, _) in UNBUILDABLE.items() if said not in problems[f"apps/{folder}"].message
+        ] == []
+        assert {each.level for each in problems.values()} == {Level.WARNING}, "no file below mentions a group of ASO"
+        assert list(found.contents.files) == ["apps/plain/m.yaml", "apps/prod/kustomization.yaml", "apps/rg.yaml"]
         assert not found.dirty
 
 
@@ -138,26 +144,26 @@ def test_a_file_that_an_ignore_file_names_is_known(tree):
         assert found.contents.ignored == ("apps/base/b.yaml", "apps/base/kustomization.yaml")
 
 
-@pytest.mark.parametrize(
-    ("unit", "said", "why"),
-    [
-        ("{path: apps/plain}", "", "a folder that is there"),
-        ("{path: apps/nowhere}", "the source has no folder apps/nowhere", "a folder that is not"),
-        (
-            "{path: apps/plain, kind: kustomization}",
-            "the source has no kustomization in the folder apps/plain",
-            "a folder without a kustomization",
-        ),
-    ],
-)
+UNITS = """\
+namespace: team
+units:
+- {path: apps/plain}
+- {path: apps/nowhere}
+- {path: apps/other, kind: kustomization}
+"""
+
+
 @pytest.mark.parametrize("ref", [None, "main"])
-def test_a_unit_of_gitsync_yaml_that_is_not_there_is_an_error(tree, ref, unit, said, why):
-    tree.put("gitsync.yaml", f"namespace: team\nunits:\n- {unit}\n")
+def test_a_unit_of_gitsync_yaml_that_is_not_there_is_an_error(tree, ref):
+    tree.put("apps/other/o.yaml", "of: other\n")
+    tree.put("gitsync.yaml", UNITS)
     tree.commit()
     with open_checkout(str(tree.path), ref=ref, path="apps") as found:
-        problems = [(problem.code, problem.path, problem.line) for problem in found.contents.problems]
-        assert problems == ([("UnitNotFound", "gitsync.yaml", 3)] if said else []), why
-        assert all(said in problem.message for problem in found.contents.problems)
+        nowhere, other = found.contents.problems
+    for problem, line in ((nowhere, 4), (other, 5)):
+        assert (problem.code, problem.path, problem.line) == ("UnitNotFound", "gitsync.yaml", line)
+    assert "the source has no folder apps/nowhere" in nowhere.message
+    assert "the source has no kustomization in the folder apps/other" in other.message
 
 
 def test_units_are_those_of_the_revision(tree):

@@ -20,9 +20,9 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def published(cloned):
+def published(cloned, prepare):
     """A remote with two branches, two kinds of tags, and a commit that only history has."""
-    publish(cloned)
+    prepare(publish)
     return cloned
 
 

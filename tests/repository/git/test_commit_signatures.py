@@ -14,14 +14,14 @@ from gitsync.repository.git.source.revisions import read_revision
 from tests.repository.git.signing import Signer, make_ssh_signer, needs_gpg, open_pgp_signer
 
 
-@pytest.fixture
-def trusted_person(tmp_path) -> Signer:
-    return make_ssh_signer(tmp_path, "trusted")
+@pytest.fixture(scope="module")
+def trusted_person(tmp_path_factory) -> Signer:
+    return make_ssh_signer(tmp_path_factory.mktemp("trusted"), "trusted")
 
 
-@pytest.fixture
-def stranger(tmp_path) -> Signer:
-    return make_ssh_signer(tmp_path, "stranger")
+@pytest.fixture(scope="module")
+def stranger(tmp_path_factory) -> Signer:
+    return make_ssh_signer(tmp_path_factory.mktemp("stranger"), "stranger")
 
 
 @pytest.fixture

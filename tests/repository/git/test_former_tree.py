@@ -23,7 +23,7 @@ from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.status_tree import read_state
 from gitsync.repository.git.state.worker_branches import name_worker
-from tests.repository.git.remembered import a_record, an_update
+from tests.repository.git.remembered import a_record, an_update, write_status
 from tests.support.former_status import make_former
 
 NAME = "gitsync/status"
@@ -211,11 +211,12 @@ def push_former(cloned):
 
 
 @pytest.fixture
-def status(open_status, push_former):
-    with open_status() as store:
-        store.load()
-        store.save(UPDATE)
-    push_former(NAME)
+def status(bare, push_former, prepare):
+    def write(_cloned):
+        write_status(bare.path, UPDATE)
+        push_former(NAME)
+
+    prepare(write)
 
 
 def count_commits(bare, name=NAME):

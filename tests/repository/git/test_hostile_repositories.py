@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
 from gitsync.repository.git.source.revisions import read_revision
 from gitsync.repository.git.state.store_choice import open_store
-from tests.repository.git.remembered import a_record, an_update
+from tests.repository.git.remembered import a_record, an_update, write_status
 from tests.support.git_server import basic, serve
 from tests.support.hostile_folders import HOOKS, add_hooks, make_bare, make_look_alike, write_program
 
@@ -111,17 +112,17 @@ def test_the_working_folder_that_looks_like_a_repository_is_refused(tmp_path, ev
     assert not marker.exists()
 
 
-@pytest.mark.parametrize("make", LOOK_ALIKES)
 @pytest.mark.parametrize("ref", [None, "main"])
-def test_one_deeper_in_a_source_is_files_like_any_other(work, evil, marker, clock, make, ref):
-    made = make(work.path / "apps" / "evil", evil)
+def test_those_deeper_in_a_source_are_files_like_any_other(work, evil, marker, clock, ref):
+    made = {make(work.path / make.__name__ / "evil", evil) for make in LOOK_ALIKES}
     work.put("b.yaml", "b: 1\n")
     work.commit()
     with open_checkout(str(work.path), ref=ref) as found:
-        assert {"apps/evil/a.yaml", "b.yaml"} <= set(found.contents.files)
+        names = {str(folder.relative_to(work.path)) for folder in made}
+        assert {"b.yaml", *(f"{name}/a.yaml" for name in names)} <= set(found.contents.files)
         assert not found.dirty
     assert everything(work.path, clock, ref=ref, branch="state") == ""
-    assert made.is_dir()
+    assert all(folder.is_dir() for folder in made)
     assert not marker.exists()
 
 
@@ -168,36 +169,25 @@ SETTINGS = [
 ]
 
 
-def select(*kinds, words=""):
-    return [(key, value) for key, value, kind, why in SETTINGS if kind in kinds and words in why]
-
-
 TRIED = [
-    pytest.param(select("file"), "file", TOKEN, id="all that no remote is needed for"),
-    pytest.param(select("none"), "none", TOKEN, id="those of a remote that is asked"),
-    *(pytest.param([row], "http", TOKEN, id=row[0]) for row in select("http")),
-    *(pytest.param([row], "ssh", TOKEN, id=row[0]) for row in select("ssh")),
-    *(pytest.param([row], "ext", TOKEN, id=row[0]) for row in select("ext")),
-    *(pytest.param([row], "http", None, id=f"{row[0]}, no token") for row in select("http", words="password")),
+    *(pytest.param(kind, TOKEN, id=kind) for kind in ("file", "none", "http", "ssh", "ext")),
+    pytest.param("http", None, id="http, no token"),
 ]
-"""Settings that try it together, where each program reports its name, or alone, where they are in one another's way.
-Without a token, git looks for a password; it needs one over http alone.
+"""Which settings are tried at once, each with a program, a file or a server of its own: one that is ignored is in the way
+of no other. Without a token, git looks for a password; it needs one over http alone.
 """
 
 
-@pytest.mark.parametrize(("tried", "kind", "token"), TRIED)
+@pytest.mark.parametrize(("kind", "token"), TRIED)
 def test_no_setting_of_a_checkout_runs_a_program_or_leads_elsewhere(
-    cloned, bare, tmp_path, evil, marker, clock, tried, kind, token
+    cloned, bare, tmp_path, evil, marker, clock, kind, token
 ):
+    tried = [(key, value) for key, value, of, why in SETTINGS if of == kind and (token or "password" in why)]
     cloned.put(".gitattributes", "*.yaml filter=x diff=x\n")
-    cloned.put("included", f"[core]\nsshCommand = {evil}\n[http]\nsaveCookies = true\n")
     cloned.put("apps/more.yaml", "kind: More\n")
-    with (cloned.path / ".git" / "config").open("a") as config:
-        config.write("[log]\nshowSignature = true\n[http]\nsaveCookies = true\n")
-    with (
-        serve(tmp_path, readers=(WRITER,), writers=(WRITER,)) as (url, _),
-        serve(tmp_path, readers=(WRITER,), writers=(WRITER,)) as (elsewhere, seen),
-    ):
+    with ExitStack() as servers:
+        start = partial(serve, tmp_path, readers=(WRITER,), writers=(WRITER,))
+        url, _ = servers.enter_context(start())
         addresses = {
             "file": str(bare.path),
             "http": f"{url}/{bare.path.name}",
@@ -207,26 +197,33 @@ def test_no_setting_of_a_checkout_runs_a_program_or_leads_elsewhere(
         cloned.git("remote", "remove", "origin")
         if kind in addresses:
             cloned.git("remote", "add", "origin", addresses[kind])
+        settings, reached = "[log]\nshowSignature = true\n[http]\nsaveCookies = true\n", {}
+        for number, (key, value) in enumerate(tried):
+            program = write_program(tmp_path / f"evil-{number}-{key.partition('.')[2].replace('/', '-')}", marker)
+            included = cloned.put(f"included-{number}", f"[core]\nsshCommand = {program}\n")
+            words = {"url": url, "marker": marker, "folder": tmp_path, "included": included, "evil": program}
+            if "{elsewhere}" in key + value:
+                words["elsewhere"], seen = servers.enter_context(start())
+                reached[key] = seen.authorizations
+            settings += format_setting(key.format(**words), value.format(**words))
         cloned.commit()
-        words = {
-            "elsewhere": elsewhere,
-            "url": url,
-            "marker": marker,
-            "folder": tmp_path,
-            "included": cloned.path / "included",
-        }
         add_hooks(cloned.path / ".git", evil)
         for hook in HOOKS:
             shutil.copy(evil, tmp_path / hook)
-        for number, (key, value) in enumerate(tried):
-            program = write_program(tmp_path / f"evil-{number}-{key.partition('.')[2].replace('/', '-')}", marker)
-            cloned.git("config", key.format(**words, evil=program), value.format(**words, evil=program))
+        with (cloned.path / ".git" / "config").open("a") as config:
+            config.write(settings)
         branch = "state" if kind == "none" else None
         said = [everything(cloned.path, clock, token, branch, **options) for options in ({}, {"ref": "main"})]
     assert not marker.exists(), marker.read_text()
-    assert seen.authorizations == []
+    assert {key: seen for key, seen in reached.items() if seen} == {}
     if kind in {"file", "none"} or (kind == "http" and token):
         assert said == ["", ""], "what is honest of the repository works all the same"
+
+
+def format_setting(key: str, value: str) -> str:
+    section, _, rest = key.partition(".")
+    subsection, _, name = rest.rpartition(".")
+    return f'[{section} "{subsection}"]\n{name} = "{value}"\n' if subsection else f"[{section}]\n{name} = {value}\n"
 
 
 def test_hooks_of_a_checkout_that_holds_the_status_itself_do_not_run(work, evil, marker, clock):
@@ -380,8 +377,7 @@ def test_a_file_that_a_filter_changed_counts_as_changed(work):
 def test_a_branch_that_is_checked_out_somewhere_is_not_moved(work, clock, tmp_path, linked):
     work.put("a.yaml", "x")
     work.commit()
-    assert everything(work.path, clock, branch="state") == ""
-    before = work.git("rev-parse", "state")
+    before = write_status(work.path / ".git", an_update(a_record("one")), branch="state")
     source, other = work.path, tmp_path / "other"
     work.git("worktree", "add", "--quiet", str(other), "main" if linked else "state", *(["--force"] if linked else []))
     if linked:

@@ -14,9 +14,9 @@ HUB, SPOKE, UNIT = ("net/hub.yaml",), ("net/spoke.yaml",), ("apps/prod", "apps/b
 
 
 @pytest.fixture
-def story(cloned):
+def story(prepare):
     """Commits with what they do, by several authors; returns their ids."""
-    return write_story(cloned)
+    return prepare(write_story)
 
 
 def write_story(cloned):

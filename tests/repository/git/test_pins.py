@@ -12,7 +12,7 @@ from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.clone import open_clone
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.commits import Author, Commit, write_commit
-from gitsync.repository.git.state.pins import Pin, check_run_id, remove_old_pins, settle_pin
+from gitsync.repository.git.state.pins import Pin, check_run_id, find_pin, remove_old_pins, write_pin
 from gitsync.repository.git.state.seal import RecordSeals
 
 NOW = datetime(2026, 5, 1, 10, tzinfo=UTC)
@@ -35,11 +35,16 @@ def open_worker(bare):
         clone.close()
 
 
+def settle_pin(clone, run_id, wanted, seals):
+    """The pin of a run, as each of its workers finds or writes it."""
+    return find_pin(clone, run_id, wanted, seals) or write_pin(clone, run_id, wanted, seals, AUTHOR)
+
+
 def test_the_first_worker_decides_and_the_others_read_it(open_worker, bare):
     later = replace(PIN, revision="c" * 40, status="", time=NOW + timedelta(minutes=5))
-    assert settle_pin(open_worker(), "42", PIN, RecordSeals(), AUTHOR) == PIN
-    assert settle_pin(open_worker(), "42", later, RecordSeals(), AUTHOR) == PIN
-    assert settle_pin(open_worker(), "42-b", later, RecordSeals(), AUTHOR) == later
+    assert settle_pin(open_worker(), "42", PIN, RecordSeals()) == PIN
+    assert settle_pin(open_worker(), "42", later, RecordSeals()) == PIN
+    assert settle_pin(open_worker(), "42-b", later, RecordSeals()) == later
     assert bare.git("log", "--format=%an|%P|%s", "gitsync/runs/42") == "gitsync||Pin the run 42 [skip ci]"
     assert bare.git("ls-tree", "-r", "gitsync/runs/42") == ""
 
@@ -49,7 +54,7 @@ def test_workers_that_come_at_once_agree(open_worker):
     settled: list[Pin] = []
     clones = [open_worker() for _ in wanted]
     threads = [
-        threading.Thread(target=lambda clone=clone, pin=pin: settled.append(settle_pin(clone, "7", pin, KEYED, AUTHOR)))
+        threading.Thread(target=lambda clone=clone, pin=pin: settled.append(settle_pin(clone, "7", pin, KEYED)))
         for clone, pin in zip(clones, wanted, strict=True)
     ]
     for thread in threads:
@@ -70,12 +75,13 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("own", "fault", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
-def test_a_pin_of_another_run_ends_the_worker(open_worker, own, fault, why):
-    settle_pin(open_worker(), "42", PIN, RecordSeals(), AUTHOR)
-    with pytest.raises(ConfigError, match=fault) as refusal:
-        settle_pin(open_worker(), "42", replace(PIN, **own), RecordSeals(), AUTHOR)
-    assert "--run-id" in refusal.value.hint, why
+def test_a_pin_of_another_run_ends_the_worker(open_worker, subtests):
+    settle_pin(open_worker(), "42", PIN, RecordSeals())
+    for own, fault, why in REFUSED:
+        with subtests.test(why):
+            with pytest.raises(ConfigError, match=fault) as refusal:
+                settle_pin(open_worker(), "42", replace(PIN, **own), RecordSeals())
+            assert "--run-id" in refusal.value.hint
 
 
 @pytest.mark.parametrize(
@@ -89,11 +95,11 @@ def test_a_pin_of_another_run_ends_the_worker(open_worker, own, fault, why):
     ],
 )
 def test_a_forged_pin_ends_the_worker(open_worker, bare, writer, reader, name):
-    settle_pin(open_worker(), "42", PIN, writer, AUTHOR)
+    settle_pin(open_worker(), "42", PIN, writer)
     if name != "42":
         bare.git("branch", f"gitsync/runs/{name}", "gitsync/runs/42")
     with pytest.raises(ConfigError, match="its seal was not made with the digest key of this run"):
-        settle_pin(open_worker(), name, PIN, reader, AUTHOR)
+        settle_pin(open_worker(), name, PIN, reader)
 
 
 def test_a_branch_that_is_not_a_pin_ends_the_worker(open_worker, cloned, bare):
@@ -101,14 +107,14 @@ def test_a_branch_that_is_not_a_pin_ends_the_worker(open_worker, cloned, bare):
     cloned.commit("Revision: none")
     cloned.git("push", "--quiet", "origin", "HEAD:refs/heads/gitsync/runs/42")
     with pytest.raises(ConfigError, match="gitsync/runs/42 is not the pin of a run"):
-        settle_pin(open_worker(), "42", PIN, RecordSeals(), AUTHOR)
+        settle_pin(open_worker(), "42", PIN, RecordSeals())
 
 
 def test_a_remote_that_takes_no_push_ends_the_worker_before_it_begins(open_worker, bare):
     hook = bare.put("hooks/pre-receive", "#!/bin/sh\necho no pins here >&2\nexit 1\n")
     hook.chmod(0o755)
     with pytest.raises(StateError, match="cannot be pushed"):
-        settle_pin(open_worker(), "42", PIN, RecordSeals(), AUTHOR)
+        settle_pin(open_worker(), "42", PIN, RecordSeals())
 
 
 @pytest.mark.parametrize("name", ["", "-f", ".", "..", "a..b", "a/b", "a.", "a.lock", "a b", "x" * 101, "ä", "a\n"])
@@ -131,6 +137,13 @@ def test_old_pins_are_removed_and_those_of_the_last_days_stay(open_worker, bare)
         "gitsync/runs/run-6",
     ]
     remove_old_pins(open_worker(), NOW)
+
+
+def test_a_commit_stays_in_the_pack_that_it_was_written_to(open_worker):
+    """To take a pack apart, git starts a program for each commit."""
+    clone = open_worker()
+    write_commit(clone.repository, Commit(parent=None, files={"a": b"b"}, message="Pin", author=AUTHOR, time=NOW))
+    assert clone.repository.line("count-objects").startswith("0 objects")
 
 
 def push_pin(clone, bare, days):

@@ -32,7 +32,9 @@ def commit_three(work):
         work.put("a.yaml", f"n: {number}")
         commits.append(work.commit(f"Number {number}"))
     work.git("tag", "--annotate", "--message", "Two", "v2", commits[1])
-    work.git("branch", "feature/one", commits[0])
+    branch = work.path / ".git/refs/heads/feature/one"
+    branch.parent.mkdir()
+    branch.write_text(f"{commits[0]}\n")
     return commits
 
 

@@ -8,7 +8,7 @@ from gitsync.model.record import Claim
 from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
-from tests.repository.git.remembered import a_record, an_update
+from tests.repository.git.remembered import a_record, an_update, write_status
 
 NAME = "gitsync/status"
 PATH = "default/resources.azure.com/ResourceGroup/one.json"
@@ -23,11 +23,7 @@ def status(bare, clock):
             return StatusBranch(open_remote(Url(url, "file"), GitAccess()), NAME, clock=clock, patience=0.01)
 
         def save(self, hour, *records, **more):
-            clock.time = f"2024-05-01T{hour:02}:00:00Z"
-            with self.open() as store:
-                store.load()
-                store.save(an_update(*records, **more))
-                return store.commit
+            return write_status(bare.path, an_update(*records, **more), f"2024-05-01T{hour:02}:00:00Z")
 
         def read(self, known="", time=""):
             with self.open() as store:
@@ -79,12 +75,13 @@ UNKNOWN = (
 )
 
 
-@pytest.mark.parametrize(("known", "time", "why"), UNKNOWN)
-def test_all_is_read_where_the_known_commit_is_of_no_use(status, known, time, why):
+def test_all_is_read_where_the_known_commit_is_of_no_use(status, subtests):
     commits = [status.save(hour, a_record(f"r{hour}")) for hour in (1, 2, 3)]
-    log, _ = status.read(commits[0] if known is None else known, time)
-    assert not log.continues, why
-    assert [commit.id for commit in log.commits] == commits
+    for known, time, why in UNKNOWN:
+        with subtests.test(why):
+            log, _ = status.read(commits[0] if known is None else known, time)
+            assert not log.continues
+            assert [commit.id for commit in log.commits] == commits
 
 
 def test_other_files_are_skipped(status, bare):

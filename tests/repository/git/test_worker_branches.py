@@ -18,8 +18,7 @@ from gitsync.repository.git.state.record_files import UNSEALED
 from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.repository.git.state.worker_branches import name_worker
 from gitsync.repository.git.state.worker_store import WorkerStore
-from tests.repository.git.remembered import a_record, an_update
-from tests.support.git_server import basic, serve
+from tests.repository.git.remembered import a_record, an_update, read_status, write_status
 from tests.support.hypothesis_profile import scale
 from tests.support.parts import change
 
@@ -65,8 +64,8 @@ def tip(bare):
 
 def test_records_of_workers_are_part_of_the_state_and_the_next_push_takes_them(open_status, open_worker, bare):
     one, two, three, new = (a_record(name) for name in ("one", "two", "three", "new"))
-    save(open_status(), one, two)
-    start, pinned = tip(bare), load(open_status())
+    start = write_status(bare.path, an_update(one, two))
+    pinned = read_status(bare.path)
     changed = change(one, count=2)
     save(open_worker(1, start, pinned), changed)
     save(open_worker(2, start, pinned), three, records={two.key: None, three.key: three})
@@ -74,7 +73,7 @@ def test_records_of_workers_are_part_of_the_state_and_the_next_push_takes_them(o
     assert load(open_status()).records == {one.key: changed, three.key: three}
     save(open_status(), new)
     assert branches(bare) == [NAME]
-    assert load(open_status()).records == {one.key: changed, three.key: three, new.key: new}
+    assert read_status(bare.path).records == {one.key: changed, three.key: three, new.key: new}
     assert bare.git("rev-list", "--count", NAME) == "2"
 
 
@@ -88,18 +87,18 @@ def test_a_first_sync_by_workers_has_no_status_branch_before(open_status, open_w
         store.load()
         assert not store.save(an_update()), "nothing of its own"
     assert branches(bare) == [NAME]
-    assert load(open_status()).records == {one.key: one, two.key: two}
+    assert read_status(bare.path).records == {one.key: one, two.key: two}
 
 
-def test_a_worker_that_changed_nothing_still_reports_that_it_ended(open_status, open_worker, bare):
+def test_a_worker_that_changed_nothing_still_reports_that_it_ended(open_worker, bare):
     record = a_record("one")
-    save(open_status(), record)
-    assert not save(open_worker(3, tip(bare), load(open_status())), record, ended=1)
+    start = write_status(bare.path, an_update(record))
+    assert not save(open_worker(3, start, read_status(bare.path)), record, ended=1)
     assert bare.git("log", "-1", "--format=%(trailers:key=Ended,valueonly)", "gitsync/status-shards/42/3") == "1"
 
 
 def test_a_worker_holds_the_records_of_the_estate_once(open_status, bare):
-    save(open_status(), a_record("one"))
+    write_status(bare.path, an_update(a_record("one")))
     with open_status() as status:
         on_status, pinned = status.load(), status.read_at(tip(bare))
         with status.open_worker("42", 1, tip(bare)) as own, status.open_again() as again:
@@ -131,7 +130,7 @@ def test_claims_of_a_worker_that_goes_on_are_folded_and_its_branch_stays(open_st
     assert load(open_status()).records == {created.key: created, other.key: other}
     save(open_status(), other)
     assert branches(bare) == [NAME]
-    assert load(open_status()).records == {created.key: created, other.key: other}
+    assert read_status(bare.path).records == {created.key: created, other.key: other}
 
 
 def test_a_worker_that_never_ended_is_forgotten_after_a_day(open_status, open_worker, bare, clock):
@@ -144,14 +143,13 @@ def test_a_worker_that_never_ended_is_forgotten_after_a_day(open_status, open_wo
     clock.time = "2024-05-02T11:00:01Z"
     save(open_status(), a_record("other"))
     assert branches(bare) == [NAME]
-    assert load(open_status()).records[claim.key] == claim
+    assert read_status(bare.path).records[claim.key] == claim
 
 
 def test_what_a_later_run_has_recorded_is_not_undone_by_a_branch_that_was_left_behind(open_status, open_worker, bare):
     record = a_record("one")
-    save(open_status(), record)
-    start = tip(bare)
-    save(open_worker(1, start, load(open_status())), change(record, count=2))
+    start = write_status(bare.path, an_update(record))
+    save(open_worker(1, start, read_status(bare.path)), change(record, count=2))
     left = bare.git("rev-parse", "gitsync/status-shards/42/1")
     save(open_status(), change(record, count=3))
     bare.git("update-ref", "refs/heads/gitsync/status-shards/42/1", left)  # it could not be removed
@@ -160,10 +158,10 @@ def test_what_a_later_run_has_recorded_is_not_undone_by_a_branch_that_was_left_b
 
 def test_a_claim_is_left_to_the_run_that_has_recorded_the_resource_since_the_pin(open_status, open_worker, bare):
     other = a_record("other")
-    save(open_status(), other)
-    start, pinned = tip(bare), load(open_status())
+    start = write_status(bare.path, an_update(other))
+    pinned = read_status(bare.path)
     record = a_record("one")
-    save(open_status(), record, other)
+    write_status(bare.path, an_update(record))
     claim = change(record, claim=Claim.EXPECTED, count=0)
     with open_worker(1, start, pinned) as store:
         store.load()
@@ -180,7 +178,7 @@ def test_nothing_is_lost_if_a_run_that_did_not_see_a_worker_pushes_first(open_st
         faster.save(an_update(other))
         slower.save(an_update())
     assert branches(bare) == [NAME]
-    assert load(open_status()).records == {one.key: one, other.key: other}
+    assert read_status(bare.path).records == {one.key: one, other.key: other}
 
 
 def test_the_seal_of_a_record_is_that_of_its_worker_whichever_worker_takes_it_in(bare, clock, open_status):
@@ -236,7 +234,7 @@ def find_trust(bare, clock):
 @pytest.mark.parametrize("has_status", [False, True])
 def test_all_workers_seal_for_the_status_that_takes_in_what_they_record(bare, clock, has_status):
     if has_status:  # by a run without the key, so that it has no identity yet
-        save(StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock), a_record("old"))
+        write_status(bare.path, an_update(a_record("old")))
     record_with_workers(bare, clock, "42", a_record("one"), a_record("two"))
     identities = {read_identity(bare, name) for name in branches(bare) if "runs" not in name}
     assert len(identities) == 1
@@ -293,77 +291,64 @@ def test_a_worker_whose_end_cannot_be_pushed_does_not_pass_for_ended(open_worker
 WORKERS = scale(64)
 
 
-def test_workers_that_end_in_the_same_second_lose_nothing(bare, clock):
-    """All of them push to one server at once, and so does a run that overlaps."""
-    bare.git("config", "http.receivepack", "true")
+def test_workers_that_end_in_the_same_second_lose_nothing(open_status, bare, clock):
+    """All of them push to one repository at once, and so does a run that overlaps."""
+    remote = open_remote(Url(bare.url, "file"), GitAccess())
     start = threading.Barrier(WORKERS)
-    with serve(bare.path.parent, readers=(), writers=(basic("x-access-token", "secret"),)) as (url, _):
-        remote = open_remote(
-            Url(f"{url}/{bare.path.name}", "http"), GitAccess(token=Secret("secret"), username="x-access-token")
-        )
 
-        def end(number):
-            own = StatusBranch(remote, name_worker(NAME, "42", number), clock=clock, patience=0.01, start="")
-            with own:
-                own.load()
-                start.wait()
-                own.save(replace(an_update(a_record(f"r{number}")), exit_code=0))
+    def end(number):
+        own = StatusBranch(remote, name_worker(NAME, "42", number), clock=clock, patience=0.01, start="")
+        with own:
+            own.load()
+            start.wait()
+            own.save(replace(an_update(a_record(f"r{number}")), exit_code=0))
 
-        threads = [threading.Thread(target=end, args=(number,)) for number in range(WORKERS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        with StatusBranch(remote, NAME, clock=clock, patience=0.01) as status:
-            assert len(status.load().records) == WORKERS
-            status.save(an_update(a_record("other")))
-    with StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock) as status:
-        assert len(status.load().records) == WORKERS + 1
+    threads = [threading.Thread(target=end, args=(number,)) for number in range(WORKERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with open_status() as status:
+        assert len(status.load().records) == WORKERS
+        status.save(an_update(a_record("other")))
+    assert len(read_status(bare.path).records) == WORKERS + 1
     assert branches(bare) == [NAME]
 
 
-def put(bare, branch, message, files=()):
-    """A branch of one commit, as anybody who may push can make it."""
-    blobs = [
-        f"100644 blob {bare.git('hash-object', '-w', '--stdin', stdin=text.encode())}\t{path}" for path, text in files
-    ]
-    tree = bare.git("mktree", stdin="".join(f"{line}\n" for line in blobs).encode())
-    bare.git("update-ref", f"refs/heads/{branch}", bare.git("commit-tree", tree, "-m", message))
-
-
 NO_BASE = f"Status\n\nBase: {'0' * 40}\n"
+STRAYS = [
+    ("note", "Notes", {}, "gitsync did not write it"),
+    ("notes/1", "Notes", {}, "gitsync did not write it"),
+    ("42/one", NO_BASE, {}, "gitsync did not write it"),
+    ("43/1/2", NO_BASE, {}, "gitsync did not write it"),
+    ("42/01", NO_BASE, {}, "gitsync did not write it"),
+    ("42/99999999999999", NO_BASE, {}, "gitsync did not write it"),
+    ("42/2", "Status\n\nBase: main\n", {}, "gitsync did not write it"),
+    ("42/3", "Status\n\nBase: \x01refs/gitsync\n", {}, "gitsync did not write it"),
+    ("42/4", f"Status\n\nBase: {'5' * 40}\n", {}, "is gone"),
+    ("42/5", NO_BASE, {"inventory.json": "[1, 2"}, "inventory.json"),
+    ("42/6", NO_BASE, {"inventory.json": '{"schema": 99}\n'}, "schema"),
+    ("42/7", NO_BASE, {"inventory.yaml": "[1, 2"}, "inventory.yaml"),
+    ("42/8", NO_BASE, {"inventory.yaml": "schema: 0\n"}, "schema"),
+]
+"""Branches of one commit as anybody who may push can make them: their names among those of workers, their messages and
+files, and the reason that is given for each.
+"""
 
 
-@pytest.mark.parametrize(
-    ("branch", "message", "files", "says"),
-    [
-        ("notes", "Notes", (), "gitsync did not write it"),
-        ("notes/1", "Notes", (), "gitsync did not write it"),
-        ("42/one", NO_BASE, (), "gitsync did not write it"),
-        ("43/1/2", NO_BASE, (), "gitsync did not write it"),
-        ("42/01", NO_BASE, (), "gitsync did not write it"),
-        ("42/99999999999999", NO_BASE, (), "gitsync did not write it"),
-        ("42/9", "Status\n\nBase: main\n", (), "gitsync did not write it"),
-        ("42/9", "Status\n\nBase: \x01refs/gitsync\n", (), "gitsync did not write it"),
-        ("42/9", f"Status\n\nBase: {'5' * 40}\n", (), "is gone"),
-        ("42/9", NO_BASE, (("inventory.json", "[1, 2"),), "inventory.json"),
-        ("42/9", NO_BASE, (("inventory.json", '{"schema": 99}\n'),), "schema"),
-        ("42/9", NO_BASE, (("inventory.yaml", "[1, 2"),), "inventory.yaml"),
-        ("42/9", NO_BASE, (("inventory.yaml", "schema: 0\n"),), "schema"),
-    ],
-)
-def test_a_stray_branch_among_those_of_workers_is_named_and_left_out(
-    open_status, open_worker, bare, branch, message, files, says
-):
+def test_stray_branches_among_those_of_workers_are_named_and_left_out(open_status, open_worker, bare):
     one, two, new = (a_record(name) for name in ("one", "two", "new"))
-    save(open_status(), one)
-    save(open_worker(1, tip(bare), load(open_status())), two)
-    stray = f"{NAME}-shards/{branch}"
-    put(bare, stray, message, files)
+    start = write_status(bare.path, an_update(one))
+    save(open_worker(1, start, read_status(bare.path)), two)
+    says = {}
+    for name, message, files, reason in STRAYS:
+        stray = f"{NAME}-shards/{name}"
+        bare.write_commit(stray, files, message)
+        says[stray] = reason
     state = load(open_status())
     assert state.records == {one.key: one, two.key: two}
-    assert [name for name in state.strays if name == stray] == [stray]
-    assert says in state.strays[stray]
+    assert state.strays.keys() == says.keys()
+    assert {stray: text for stray, text in state.strays.items() if says[stray] not in text} == {}
     save(open_status(), new)
-    assert set(branches(bare)) == {NAME, stray}, "it stays, and what the worker recorded is taken"
+    assert set(branches(bare)) == {NAME, *says}, "they stay, and what the worker recorded is taken"
     assert load(open_status()).records == {one.key: one, two.key: two, new.key: new}

@@ -1,11 +1,11 @@
 """Exports into a folder: whole, for one user alone, and as they were where something goes wrong."""
 
+import asyncio
 import json
+import multiprocessing
 import os
 import shutil
 import stat
-import subprocess
-import sys
 
 import pytest
 
@@ -258,20 +258,20 @@ async def test_a_folder_that_is_gone_is_told(tmp_path):
         await sink.write(export({"a": "hidden"}))
 
 
+def write_often(folder, run):
+    for number in range(30):
+        asyncio.run(write(FolderSink(folder), export(dict.fromkeys("abc", f"{run}{number}"))))
+
+
 def test_several_runs_may_write_at_once(tmp_path):
     """Each object is one that a run wrote, and nothing is left aside."""
-    script = (
-        "import asyncio, sys; from pathlib import Path; from tests.support.exports import export, write;"
-        "from gitsync.repository.secrets.sinks.folder import FolderSink;"
-        "sink = FolderSink(Path(sys.argv[1]));"
-        "[asyncio.run(write(sink, export(dict.fromkeys('abc', sys.argv[2] + str(n))))) for n in range(30)]"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    runs = [
-        subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "out"), str(number)], env=environment)
-        for number in range(3)
-    ]
-    assert [run.wait() for run in runs] == [0, 0, 0]
+    fork = multiprocessing.get_context("fork")
+    runs = [fork.Process(target=write_often, args=(tmp_path / "out", number)) for number in range(3)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    assert [run.exitcode for run in runs] == [0, 0, 0]
     found = tree(tmp_path / "out")
     found.pop(f"{DB}/.gitsync.json")
     assert sorted(found) == [f"{DB}/a", f"{DB}/b", f"{DB}/c"]

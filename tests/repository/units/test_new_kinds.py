@@ -79,12 +79,12 @@ def extended(tmp_path):
     for folder in (Path(), Path("model"), Path("repository"), Path("repository/units"), kinds):
         (copy / folder).mkdir(parents=True, exist_ok=True)
         for entry in (PACKAGE / folder).iterdir():
+            # also to compiled modules: Python does not write any, and compiles the row itself
             if not (copy / folder / entry.name).exists() and entry.name not in {
                 "model",
                 "repository",
                 "units",
                 "kinds",
-                "__pycache__",
             }:
                 (copy / folder / entry.name).symlink_to(entry)
     (copy / kinds / "json_lines.py").write_text(MODULE)

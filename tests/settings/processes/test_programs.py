@@ -20,7 +20,7 @@ PACKAGE = Path(gitsync.__file__).parent
 STARTING = {"subprocess", "pty", "multiprocessing", "git"}
 STARTING_NAMES = {"create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "popen", "system"}
 MAY_START = re.compile(
-    rf"subprocess|\bpty\b|multiprocessing|^\s*(?:import|from)\s.*\bgit\b|{'|'.join(sorted(STARTING_NAMES))}"
+    rf"subprocess|\bpty\b|multiprocessing|^\s*(?:import|from)\s.*(?<![.\w])git\b|{'|'.join(sorted(STARTING_NAMES))}"
     r"|\bos\s*\.\s*(?:exec|spawn|posix_spawn|fork)",
     re.MULTILINE,
 )

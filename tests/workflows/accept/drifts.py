@@ -18,7 +18,7 @@ from gitsync.repository.git.git_access import GitAccess
 from gitsync.workflows.accept.drift import Accepted, DriftedField, DriftedResource
 from gitsync.workflows.accept.publish import Publication
 from tests.repository.git.remembered import SetClock
-from tests.support.git_repositories import commit_all, init_repository
+from tests.support.git_repositories import commit_all, init_bare, init_repository
 
 BEFORE = "kind: StorageAccount\nspec: {sku: Standard_LRS}\n"
 AFTER = BEFORE.replace("Standard", "Premium")
@@ -55,10 +55,27 @@ class Repository:
         (self.folder / path).write_text(text)
         return commit_all(self.folder)
 
+    def write_commit(self, content: str) -> str:
+        """Write a commit as git keeps it, and give its id."""
+        raw = self.folder / ".git" / "raw"
+        raw.write_text(content)
+        return self.git("hash-object", "-t", "commit", "-w", str(raw))
+
+    def set_person(self, name: str, address: str) -> None:
+        """Set who commits in the git settings."""
+        self.git("config", "user.name", name)
+        self.git("config", "user.email", address)
+
+    def push_main(self) -> None:
+        """Leave the remote as a push does, without programs."""
+        shutil.copytree(self.folder / ".git" / "objects", self.remote / "objects", dirs_exist_ok=True)
+        shutil.copy(self.folder / ".git" / "refs" / "heads" / "main", self.remote / "refs" / "heads")
+
     def list_branches(self) -> Mapping[str, str]:
         """The branches of the remote with their commits."""
-        lines = self.git("for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads", location=self.remote)
-        return dict(line.split() for line in lines.splitlines())
+        heads = self.remote / "refs" / "heads"
+        files = [path for path in heads.rglob("*") if path.is_file()]
+        return {path.relative_to(heads).as_posix(): path.read_text().strip() for path in files}
 
     def show(self, name: str, location: Path | None = None) -> str:
         return self.git("show", name, location=location)
@@ -66,8 +83,9 @@ class Repository:
     def snapshot(self) -> tuple[str, str, str, bytes]:
         """What a publication must not change: what is checked out, the files, the index."""
         files = {path.name: path.read_text() for path in (self.folder / "azure").iterdir()}
-        index = (self.folder / ".git" / "index").read_bytes()
-        return self.git("rev-parse", "HEAD"), self.git("symbolic-ref", "HEAD"), str(files), index
+        directory = self.folder / ".git"
+        head, index = (directory / "HEAD").read_text(), (directory / "index").read_bytes()
+        return self.git("rev-parse", "HEAD"), head, str(files), index
 
     def publication(self, environment: Mapping[str, str] | None = None, who: Who = Who.AUTO) -> Publication:
         return Publication(
@@ -93,10 +111,8 @@ def make_repository(folder: Path) -> Repository:
     (work / SHOP).write_text(BEFORE)
     (work / WEB).write_text(BEFORE)
     commit_all(work)
-    # As a push would leave it, without programs.
-    shutil.copytree(work / ".git", remote)
-    (remote / "index").unlink()
-    (remote / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n")
+    init_bare(remote)
+    repository.push_main()
     with (work / ".git" / "config").open("a") as config:
         config.write(f'[remote "origin"]\n\turl = {remote}\n')
     return repository

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gitsync.model.verdict import Verdict
+from gitsync.workflows.accept.drift import Accepted
 from tests.support.world import SUBSCRIPTION, World
 from tests.workflows.accept.test_accept import accept
 
@@ -122,27 +123,63 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.why)
-def test_the_body_takes_what_azure_has(tmp_path: Path, row: Row) -> None:
-    world = World(tmp_path)
-    world.says(group=GROUP, values=SECRET, account=ACCOUNT, flow=FLOW)
-    first = world.sync()
-    assert not [result.message for result in first.results if not result.is_fine]
-    world.somebody_changes(FLOW_ID, row.changes, remove=row.remove)
-    accepted = accept(world, world.plan(), ("AzureResource/orders",))
-    assert {refusal.field: refusal.reason for refusal in accepted.left}.keys() == row.left.keys(), accepted.left
-    for refusal in accepted.left:
-        assert row.left[refusal.field] in refusal.reason
-        assert [location for location in refusal.locations if location.line]
-    text = FLOW
+def name_flow(row: Row) -> str:
+    return f"flow{ROWS.index(row)}"
+
+
+def write_flow(row: Row) -> str:
+    return FLOW.replace("metadata: {name: orders}", f"metadata: {{name: {name_flow(row)}}}")
+
+
+def edit_flow(row: Row) -> str:
+    text = write_flow(row)
     for old, new in row.edits:
         assert text.count(old) == 1
         text = text.replace(old, new)
-    assert (world.folder / "flow.yaml").read_text() == text
-    if not row.left:
-        world.says(group=GROUP, values=SECRET, account=ACCOUNT, flow=text)
-        assert {result.found for result in world.plan().results} == {Verdict.IN_SYNC}
-        assert world.sync().exit_code == 0
+    return text
+
+
+@dataclass(frozen=True)
+class Story:
+    """A flow for each row, changed in Azure and accepted."""
+
+    accepted: Accepted
+    texts: Mapping[str, str]  # by the name of the flow
+    verdicts: Mapping[str, Verdict]  # of the next plan
+    exit_code: int  # of the next sync
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    world = World(tmp_path_factory.mktemp("flows"))
+    others = {"group": GROUP, "values": SECRET, "account": ACCOUNT}
+    first = world.says(**others, **{name_flow(row): write_flow(row) for row in ROWS}).sync()
+    assert not [result.message for result in first.results if not result.is_fine]
+    for row in ROWS:
+        world.somebody_changes(FLOW_ID.replace("orders", name_flow(row)), row.changes, remove=row.remove)
+    accepted = accept(world, world.plan(), tuple(f"AzureResource/{name_flow(row)}" for row in ROWS))
+    texts = {name_flow(row): (world.folder / f"{name_flow(row)}.yaml").read_text() for row in ROWS}
+    after = world.says(**others, **texts).plan()
+    verdicts = {result.key.name: result.found for result in after.results}
+    return Story(accepted, texts, verdicts, world.sync().exit_code)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.why)
+def test_the_body_takes_what_azure_has(story: Story, row: Row) -> None:
+    left = [refusal for refusal in story.accepted.left if refusal.key.name == name_flow(row)]
+    assert {refusal.field: refusal.reason for refusal in left}.keys() == row.left.keys(), left
+    for refusal in left:
+        assert row.left[refusal.field] in refusal.reason
+        assert [location for location in refusal.locations if location.line]
+    assert story.texts[name_flow(row)] == edit_flow(row)
+    assert (story.verdicts[name_flow(row)] is Verdict.IN_SYNC) is not bool(row.left)
+
+
+def test_the_next_sync_is_fine(story: Story) -> None:
+    assert story.exit_code == 0
+    assert {name for name, verdict in story.verdicts.items() if verdict is not Verdict.IN_SYNC} == {
+        name_flow(row) for row in ROWS if row.left
+    }
 
 
 def test_a_reference_by_its_id_takes_the_new_id(tmp_path: Path) -> None:

@@ -8,7 +8,17 @@ import pytest
 from gitsync.errors import ConfigError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
-from gitsync.workflows.accept.publish import PublishedAs, commit_branch
+from gitsync.repository.git.state.store_choice import open_own_repository
+from gitsync.workflows.accept.publish import (
+    CommittedFiles,
+    PublishedAs,
+    check_branch_name,
+    commit_branch,
+    find_author,
+    make_change,
+    open_branches,
+    open_repository,
+)
 from tests.workflows.accept.drifts import AFTER, BEFORE, SHOP, WEB, accepted, drifted, make_repository
 
 
@@ -70,10 +80,6 @@ def test_a_removed_document_removes_its_file_and_modes_stay(repository):
     assert "- StorageAccount/web: deleted in Azure" in repository.git("log", "-1", "--format=%B", "accept-drift")
 
 
-GITSYNC = ("-c", "user.name=gitsync", "-c", "user.email=gitsync@localhost")
-AS_GITSYNC = (*GITSYNC, "commit", "--quiet", "--author=gitsync <gitsync@localhost>", "--date=@0")
-
-
 def put_a_commit_on_top(repository):
     repository.commit("azure/more.yaml", "n: 1\n")
 
@@ -82,95 +88,12 @@ def put_an_empty_commit_on_top(repository):
     repository.git("commit", "--quiet", "--allow-empty", "--message", "Look at this")
 
 
-def repeat_its_message_on_top(repository):
-    repository.git(*AS_GITSYNC, "--allow-empty", "--reuse-message=HEAD")
-
-
 def amend_the_tree(repository):
     (repository.folder / SHOP).write_text("n: 2\n")
-    repository.git(*AS_GITSYNC, "--all", "--amend", "--no-edit")
+    repository.git("commit", "--quiet", "--all", "--amend", "--no-edit")
 
 
-def amend_the_words(repository):
-    words = repository.git("log", "-1", "--format=%B").replace("The manifests say", "We agreed that the manifests say")
-    repository.git(*AS_GITSYNC, "--amend", "--message", words)
-
-
-def amend_the_title(repository):
-    words = repository.git("log", "-1", "--format=%B").replace("Accept drift of", "Keep drift of")
-    repository.git(*AS_GITSYNC, "--amend", "--message", words)
-
-
-def add_words_at_the_end(repository):
-    words = repository.git("log", "-1", "--format=%B") + "\n\nReviewed-by: Ana <ana@example.com>"
-    repository.git(*AS_GITSYNC, "--amend", "--message", words)
-
-
-def amend_the_author(repository):
-    repository.git(*GITSYNC, "commit", "--quiet", "--amend", "--no-edit", "--author=Ana <ana@example.com>")
-
-
-def amend_as_somebody(repository):
-    repository.git("commit", "--quiet", "--amend", "--no-edit", "--allow-empty")
-
-
-def replace_in_the_commit(repository, pattern, by):
-    """Make the commit again with another header, letter by letter the same elsewhere."""
-    content = repository.git("cat-file", "commit", "HEAD") + "\n"
-    raw = repository.folder / ".git" / "raw"
-    raw.write_text(re.sub(pattern, by, content, count=1, flags=re.MULTILINE))
-    repository.git("reset", "--quiet", "--hard", repository.git("hash-object", "-t", "commit", "-w", str(raw)))
-
-
-def change_the_committer_alone(repository):
-    replace_in_the_commit(repository, "^committer .*>", "committer Ana <ana@example.com>")
-
-
-def change_the_author_alone(repository):
-    replace_in_the_commit(repository, "^author .*>", "author Ana <ana@example.com>")
-
-
-def put_an_empty_commit_below(repository):
-    own = repository.git("rev-parse", "HEAD")
-    repository.git("reset", "--quiet", "--hard", "main")
-    put_an_empty_commit_on_top(repository)
-    below = repository.git("rev-parse", "HEAD")
-    repository.git("reset", "--quiet", "--hard", own)
-    replace_in_the_commit(repository, "^parent .*", f"parent {below}")
-
-
-def make_it_a_merge(repository):
-    own = repository.git("rev-parse", "HEAD")
-    repository.git("reset", "--quiet", "--hard", "main")
-    put_an_empty_commit_on_top(repository)
-    other = repository.git("rev-parse", "HEAD")
-    repository.git("reset", "--quiet", "--hard", own)
-    replace_in_the_commit(repository, "^(parent .*)", rf"\1\nparent {other}")
-
-
-def take_its_parent_away(repository):
-    replace_in_the_commit(repository, "^parent .*\n", "")
-
-
-BY_SOMEBODY = [
-    put_a_commit_on_top,
-    put_an_empty_commit_on_top,
-    repeat_its_message_on_top,
-    amend_the_tree,
-    amend_the_words,
-    amend_the_title,
-    add_words_at_the_end,
-    amend_the_author,
-    amend_as_somebody,
-    change_the_committer_alone,
-    change_the_author_alone,
-    put_an_empty_commit_below,
-    make_it_a_merge,
-    take_its_parent_away,
-]
-
-
-@pytest.mark.parametrize("by_somebody", BY_SOMEBODY)
+@pytest.mark.parametrize("by_somebody", [put_a_commit_on_top, put_an_empty_commit_on_top, amend_the_tree])
 def test_a_commit_of_somebody_stays(repository, by_somebody):
     commit(repository)
     repository.git("checkout", "--quiet", "accept-drift")
@@ -181,6 +104,42 @@ def test_a_commit_of_somebody_stays(repository, by_somebody):
         with pytest.raises(ConfigError, match="has commits that gitsync accept did not make"):
             commit(repository, what)
         assert repository.git("rev-parse", "accept-drift") == tip
+
+
+BY_SOMEBODY = [
+    (r"^parent .*", "parent {own}", "its message is repeated on top of it"),
+    (r"^tree .*", "tree {tree}", "other files"),
+    ("^The manifests now have", "We agreed that the manifests now have", "other words"),
+    ("^Accept drift of", "Keep drift of", "another title"),
+    (r"\Z", "\n\nReviewed-by: Ana <ana@example.com>", "words at the end"),
+    ("^author .*>", "author Ana <ana@example.com>", "another author"),
+    ("^committer .*>", "committer Ana <ana@example.com>", "another committer"),
+    (r"^(committer .*>) \d+", r"\1 1", "amended by its own author, at another time"),
+    (r"^parent .*", "parent {empty}", "an empty commit below it"),
+    (r"^(parent .*)", r"\1\nparent {empty}", "a merge"),
+    (r"^parent .*\n", "", "without a parent"),
+]
+"""What somebody replaces in a commit of gitsync, letter by letter the same elsewhere: a pattern, and what is there then."""
+
+
+def test_whatever_somebody_made_of_our_commit_is_theirs(repository):
+    commit(repository)
+    own, publication = repository.git("rev-parse", "accept-drift"), repository.publication()
+    content = repository.git("cat-file", "commit", own)
+    others = {
+        "own": own,
+        "tree": repository.git("rev-parse", "main^{tree}"),
+        "empty": repository.git("commit-tree", "main^{tree}", "-p", "main", "-m", "Look at this"),
+    }
+    with (
+        open_repository(publication) as (tree, head),
+        open_branches(open_own_repository(tree), head, publication) as branches,
+    ):
+        assert branches.read_own(repository.write_commit(f"{content}\n")) is not None, "the same, letter by letter"
+        for pattern, by, why in BY_SOMEBODY:
+            changed = re.sub(pattern, by.format_map(others), content, count=1, flags=re.MULTILINE)
+            assert changed != content, why
+            assert branches.read_own(repository.write_commit(f"{changed}\n")) is None, why
 
 
 def test_a_commit_of_somebody_below_ours_stays(repository):
@@ -224,19 +183,22 @@ def test_the_author_is_that_of_the_status_branch(repository):
         ("<>", "ana@example.com", "gitsync <gitsync@localhost>", "nor is a name of nothing"),
     ],
 )
-def test_a_branch_is_committed_by_the_person_of_the_git_settings(repository, name, address, expected, why):
-    repository.git("config", "user.name", name)
-    repository.git("config", "user.email", address)
-    first = commit(repository)
-    assert repository.git("log", "-1", "--format=%an <%ae>%n%cn <%ce>", "accept-drift") == f"{expected}\n{expected}", (
-        why
-    )
+def test_the_author_is_the_person_of_the_git_settings(repository, name, address, expected, why):
+    repository.set_person(name, address)
+    assert str(find_author(repository.publication())) == expected, why
+
+
+def test_a_branch_is_committed_by_its_author(repository):
+    repository.set_person("Ana <x>", "<ana@example.com>")
+    first, expected = commit(repository), "Ana x <ana@example.com>"
+    assert repository.git("log", "-1", "--format=%an <%ae>%n%cn <%ce>", "accept-drift") == f"{expected}\n{expected}"
     assert first.action is PublishedAs.COMMITTED
     assert commit(repository).action is PublishedAs.UNCHANGED, "it is still known as a branch that accept made"
 
 
-@pytest.mark.parametrize("branch", ["main", "refs/heads/x", "-x", "a..b", "", "a b"])
-def test_a_branch_that_is_refused(repository, branch):
+@pytest.mark.parametrize("branch", ["main", "Main", "-x", "gitsync/status"])
+def test_nothing_is_written_to_a_branch_that_is_refused(repository, branch):
+    """What is checked out, also in other letters, and names that never fit."""
     before = repository.git("for-each-ref"), repository.snapshot()
     with pytest.raises(ConfigError):
         commit(repository, branch=branch)
@@ -279,16 +241,28 @@ def test_git_keeps_its_line_ends(repository):
     assert repository.git("diff", "--stat", "main", "accept-drift").endswith("1 insertion(+), 1 deletion(-)")
 
 
-@pytest.mark.parametrize("name", ["[skip ci]", "x\nGitsync-Accept: 0", "Fixes #12", "@everyone", "x" * 300 + " y"])
-def test_a_name_that_means_something_stays_out_of_the_message(repository, name):
-    resource = drifted(
-        key=Key("storage.azure.com", "StorageAccount", "default", name), arm_id=ArmId(f"/subscriptions/{name}")
-    )
-    commit(repository, accepted(resource))
+NAMES_WITH_A_MEANING = ["[skip ci]", "x\nGitsync-Accept: 0", "Fixes #12", "@everyone", "x" * 300 + " y"]
+
+
+def name_resource(name):
+    key = Key("storage.azure.com", "StorageAccount", "default", name)
+    return drifted(key=key, arm_id=ArmId(f"/subscriptions/{name}"))
+
+
+@pytest.mark.parametrize("name", NAMES_WITH_A_MEANING)
+def test_a_name_that_means_something_stays_out_of_the_message(name):
+    files = CommittedFiles(texts={SHOP: AFTER.encode()}, executable=frozenset())
+    change = make_change(accepted(name_resource(name)), files)
+    assert change.message.startswith("Accept drift of 1 resource\n")
+    assert name not in "\n".join((change.message, *change.field_names))
+
+
+def test_a_commit_with_names_that_mean_something_is_still_ours(repository):
+    resources = accepted(*map(name_resource, NAMES_WITH_A_MEANING))
+    commit(repository, resources)
     message = repository.git("log", "-1", "--format=%B", "accept-drift")
-    assert message.startswith("Accept drift of 1 resource\n")
-    assert name not in message
-    assert commit(repository, accepted(resource)).action is PublishedAs.UNCHANGED
+    assert not [name for name in NAMES_WITH_A_MEANING if name in message]
+    assert commit(repository, resources).action is PublishedAs.UNCHANGED
 
 
 def test_a_folder_without_git_is_refused(tmp_path, repository):
@@ -317,21 +291,34 @@ def test_a_folder_without_git_is_refused(tmp_path, repository):
         ("state/prod/x", "git cannot have a branch inside of another"),
         ("state", "nor one around it"),
         ("release", "what the manifests are read from"),
-        ("Main", "what is checked out, in other letters"),
+        ("refs/heads/x", "a name that is not short"),
+        ("-x", "no name of a branch"),
+        ("a..b", "nor this"),
+        ("a b", "nor this"),
+        ("", "nor nothing"),
     ],
 )
-def test_a_branch_that_git_or_gitsync_owns_is_refused(repository, branch, why):
+def test_a_name_that_is_refused(branch, why):
+    with pytest.raises(ConfigError, match=r"^--branch ") as raised:
+        check_branch_name(branch, "state/prod", "release")
+    assert branch in raised.value.message, why
+
+
+@pytest.mark.parametrize(
+    "branch", ["accept-drift", "ahead", "headway", "drift/head", "gitsync-drift", "state/production"]
+)
+def test_other_names_are_taken(branch):
+    check_branch_name(branch, "state/prod", "release")
+
+
+def test_the_branches_of_the_settings_are_refused(repository):
     before = repository.git("for-each-ref"), repository.snapshot()
     publication = replace(repository.publication(), status_branch="state/prod", ref="release")
-    with pytest.raises(ConfigError):
-        commit_branch(accepted(), branch, publication)
-    assert (repository.git("for-each-ref"), repository.snapshot()) == before, why
-
-
-@pytest.mark.parametrize("branch", ["accept-drift", "ahead", "drift/head", "gitsync-drift", "state/production"])
-def test_other_names_are_taken(repository, branch):
-    publication = replace(repository.publication(), status_branch="state/prod")
-    assert commit_branch(accepted(), branch, publication).action is PublishedAs.COMMITTED
+    for branch in ("state/prod", "release"):
+        with pytest.raises(ConfigError):
+            commit_branch(accepted(), branch, publication)
+    assert (repository.git("for-each-ref"), repository.snapshot()) == before
+    assert commit_branch(accepted(), "state/production", publication).action is PublishedAs.COMMITTED
 
 
 def test_the_branch_that_a_detached_commit_is_from_stays(repository):

@@ -1,6 +1,7 @@
 """`accept --pull-request`: one request for the same drift, and what a person did to it stays."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -15,12 +16,22 @@ from gitsync.model.verdict import Verdict
 from gitsync.workflows.accept.drift import DriftedField, NotAccepted
 from gitsync.workflows.accept.publish import PublishedAs, quote_field
 from gitsync.workflows.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
-from tests.pipelines.host_programs import AZURE, GITHUB, GITLAB, TOKEN, make_host
+from tests.pipelines.host_programs import AZURE, GITHUB, GITLAB, TOKEN, Host, make_host
 from tests.report.report_builders import report
 from tests.support.builders import group_id, result, rg
+from tests.support.git_repositories import commit_all
 from tests.support.git_server import basic, serve
-from tests.workflows.accept.drifts import AFTER, BEFORE, ROB, SHOP, WEB, accepted, drifted, make_repository
-from tests.workflows.accept.test_publish import BY_SOMEBODY
+from tests.workflows.accept.drifts import (
+    AFTER,
+    BEFORE,
+    ROB,
+    SHOP,
+    WEB,
+    Repository,
+    accepted,
+    drifted,
+    make_repository,
+)
 
 ANA = replace(ROB, name="ana@contoso.com", correlation_id="99999999-2222-3333-4444-555555555555")
 HOSTS = {"gh": GITHUB, "glab": GITLAB, "az": AZURE}
@@ -30,9 +41,8 @@ SHOP_ID, WEB_ID = drifted().arm_id, drifted("web").arm_id
 class Run:
     """A repository and its host, and one run of accept after another."""
 
-    def __init__(self, folder, program):
-        self.repository = make_repository(folder)
-        self.host = make_host(folder / "bin", program)
+    def __init__(self, program, repository, host):
+        self.repository, self.host = repository, host
         self.job = {**HOSTS[program], "PATH": self.host.path}
 
     def publish(self, *groups, examined=(SHOP_ID, WEB_ID), who=Who.AUTO):
@@ -50,16 +60,42 @@ class Run:
         return {name: tip for name, tip in self.repository.list_branches().items() if name != "main"}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _home(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+def make_run(folder, program):
+    return Run(program, make_repository(folder), make_host(folder / "bin", program))
+
+
 @pytest.fixture(params=HOSTS)
-def run(tmp_path, monkeypatch, request):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    return Run(tmp_path, request.param)
+def run(tmp_path, request):
+    return make_run(tmp_path, request.param)
 
 
 @pytest.fixture
-def on_github(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    return Run(tmp_path, "gh")
+def on_github(tmp_path):
+    return make_run(tmp_path, "gh")
+
+
+@pytest.fixture(scope="module")
+def folder_with_a_request(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("opened")
+    (opened,) = make_run(folder, "gh").publish(accepted())
+    return folder, opened
+
+
+@pytest.fixture
+def opened(tmp_path, folder_with_a_request):
+    """A run on GitHub after one that has opened a request for the drift of the shop, and what that one did."""
+    folder, opened = folder_with_a_request
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    for file in (tmp_path / "work" / ".git" / "config", tmp_path / "bin" / "gh"):
+        file.write_text(file.read_text().replace(str(folder), str(tmp_path)))
+    return Run("gh", Repository(tmp_path / "work", tmp_path / "remote.git"), Host(tmp_path / "bin")), opened
 
 
 def test_a_request_from_the_drift_to_its_end(run):
@@ -100,24 +136,22 @@ def test_a_request_from_the_drift_to_its_end(run):
     assert run.repository.snapshot() == before
 
 
-def test_drift_that_comes_back_gets_a_new_request(on_github):
-    run = on_github
-    run.publish(accepted())
+def test_drift_that_comes_back_gets_a_new_request(opened):
+    run, _ = opened
     run.publish()
     assert run.publish() == []
     assert run.publish(accepted())[0].action is PublishedAs.OPENED
     assert [request["state"] for request in run.host.requests] == ["closed", "open"]
 
 
-def test_what_a_person_closed_stays_closed_for_the_same_values(on_github):
-    run = on_github
-    (opened,) = run.publish(accepted())
+def test_what_a_person_closed_stays_closed_for_the_same_values(opened):
+    run, published = opened
     run.take(100, "closed")
     tips = run.branches
     (left,) = run.publish(accepted())
     assert (left.action, run.branches) == (PublishedAs.LEFT, tips)
-    assert left.sentence == f"A pull request with the same values was closed, so no new one is opened: {opened.url}"
-    run.repository.git("update-ref", "-d", f"refs/heads/{opened.branch}", location=run.repository.remote)
+    assert left.sentence == f"A pull request with the same values was closed, so no new one is opened: {published.url}"
+    run.repository.git("update-ref", "-d", f"refs/heads/{published.branch}", location=run.repository.remote)
     assert run.publish(accepted())[0].action is PublishedAs.LEFT
     assert run.branches == {}
     (other,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
@@ -135,70 +169,49 @@ def test_a_merged_request_leaves_a_branch_to_delete(run):
     assert (run.branches, run.host.comments) == ({}, [])
 
 
-def test_a_merged_request_is_not_an_answer_to_new_drift(on_github):
-    run = on_github
-    run.publish(accepted())
+def test_a_merged_request_is_not_an_answer_to_new_drift(opened):
+    run, _ = opened
     run.take(100, "merged")
     assert run.publish(accepted())[0].action is PublishedAs.OPENED
 
 
 @pytest.mark.parametrize("amends", [False, True])
-def test_a_commit_of_somebody_stays(on_github, amends):
-    run = on_github
-    (opened,) = run.publish(accepted())
-    run.repository.git("fetch", "--quiet", "origin", opened.branch)
+def test_a_commit_of_somebody_stays(opened, amends):
+    """test_publish.py has all that somebody can make of a commit of gitsync."""
+    run, published = opened
+    run.repository.git("fetch", "--quiet", "origin", published.branch)
     run.repository.git("checkout", "--quiet", "FETCH_HEAD")
     (run.repository.folder / WEB).write_text("n: 2\n")
     commit = ("commit", "--quiet", "--all", *(("--amend", "--no-edit") if amends else ("--message", "More")))
     run.repository.git(*commit)
-    run.repository.git("push", "--quiet", "--force", "origin", f"HEAD:refs/heads/{opened.branch}")
+    run.repository.git("push", "--quiet", "--force", "origin", f"HEAD:refs/heads/{published.branch}")
     run.repository.git("checkout", "--quiet", "main")
     tips, requests = run.branches, run.host.requests
     (left,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
     assert left.action is PublishedAs.LEFT
     assert left.sentence == (
-        f"The branch {opened.branch} has commits by somebody else, so it was not changed: {opened.url}"
+        f"The branch {published.branch} has commits by somebody else, so it was not changed: {published.url}"
     )
     assert run.publish() == []
     assert (run.branches, run.host.requests) == (tips, requests)
 
 
-@pytest.mark.parametrize("by_somebody", BY_SOMEBODY)
-def test_whatever_somebody_made_of_our_commit_stays(on_github, by_somebody):
-    run = on_github
-    (opened,) = run.publish(accepted())
-    run.repository.git("fetch", "--quiet", "origin", opened.branch)
-    run.repository.git("checkout", "--quiet", "--detach", "FETCH_HEAD")
-    by_somebody(run.repository)
-    run.repository.git("push", "--quiet", "--force", "origin", f"HEAD:refs/heads/{opened.branch}")
-    run.repository.git("checkout", "--quiet", "main")
-    tips = run.branches
-    (left,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
-    assert (left.action, left.url, run.branches) == (PublishedAs.LEFT, opened.url, tips)
-    run.publish()
-    assert run.branches == tips
-
-
-@pytest.mark.parametrize("ahead", [1, 60])
-def test_our_branch_stays_ours_when_its_target_moves_or_an_older_commit_is_read(on_github, ahead):
-    run = on_github
+def test_our_branch_stays_ours_when_its_target_moves_or_an_older_commit_is_read(opened):
+    run, _ = opened
     first = run.repository.git("rev-parse", "HEAD")
-    for number in range(ahead):
-        run.repository.git("commit", "--quiet", "--allow-empty", "--message", f"Change {number}")
-    run.repository.git("push", "--quiet", "origin", "main")
-    run.publish(accepted())
-    run.repository.git("commit", "--quiet", "--allow-empty", "--message", "One more")
-    run.repository.git("push", "--quiet", "origin", "main")
-    (updated,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
-    assert updated.action is PublishedAs.UPDATED
-    run.repository.git("reset", "--quiet", "--hard", first)
-    (updated,) = run.publish(accepted(drifted(new="Premium_LRS"), texts={SHOP: "n: 3\n"}))
-    assert updated.action is PublishedAs.UPDATED
+    for ahead in (1, 60):
+        for number in range(ahead):
+            commit_all(run.repository.folder, f"Change {number}")
+        run.repository.push_main()
+        (updated,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: f"n: {ahead}\n"}))
+        assert updated.action is PublishedAs.UPDATED, f"its target has moved by {ahead}"
+        run.repository.git("reset", "--quiet", "--hard", first)
+        (updated,) = run.publish(accepted(drifted(new="Premium_LRS"), texts={SHOP: f"n: -{ahead}\n"}))
+        assert updated.action is PublishedAs.UPDATED, f"it begins {ahead} commits after what is read"
 
 
-def test_only_drift_that_this_run_has_recorded_is_gone(on_github):
-    run = on_github
-    run.publish(accepted())
+def test_only_drift_that_this_run_has_recorded_is_gone(opened):
+    run, _ = opened
     tips = run.branches
     for examined in ((), (WEB_ID,)):
         assert run.publish(examined=examined) == []
@@ -208,21 +221,19 @@ def test_only_drift_that_this_run_has_recorded_is_gone(on_github):
     assert (closed.action, set(run.branches)) == (PublishedAs.CLOSED, {other.branch})
 
 
-def test_a_request_that_another_one_contains_names_it(on_github):
-    run = on_github
-    run.publish(accepted())
-    opened, closed = run.publish(accepted(drifted(), drifted("web")))
+def test_a_request_that_another_one_contains_names_it(opened):
+    run, _ = opened
+    wider, closed = run.publish(accepted(drifted(), drifted("web")))
     assert closed.action is PublishedAs.CLOSED
-    assert opened.sentence.startswith("Opened: Accept drift of StorageAccount/shop and 1 other resource: ")
-    assert run.host.comments[0]["body"] == f"This drift is part of {opened.url} now."
+    assert wider.sentence.startswith("Opened: Accept drift of StorageAccount/shop and 1 other resource: ")
+    assert run.host.comments[0]["body"] == f"This drift is part of {wider.url} now."
 
 
-def test_a_new_commit_on_main_is_not_a_reason_to_push(on_github):
-    run = on_github
-    run.publish(accepted())
+def test_a_new_commit_on_main_is_not_a_reason_to_push(opened):
+    run, _ = opened
     tips = run.branches
     run.repository.commit("azure/more.yaml", "n: 1\n")
-    run.repository.git("push", "--quiet", "origin", "main")
+    run.repository.push_main()
     assert run.publish(accepted())[0].action is PublishedAs.UNCHANGED
     assert run.branches == tips
 
@@ -282,9 +293,8 @@ def test_a_deleted_resource_and_an_unknown_author(on_github):
 
 
 @pytest.mark.parametrize("program", HOSTS)
-def test_a_refusal_reports_what_to_grant(tmp_path, monkeypatch, program):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    run = Run(tmp_path, program)
+def test_a_refusal_reports_what_to_grant(tmp_path, program):
+    run = make_run(tmp_path, program)
     run.host.refuse("HTTP 403: Resource not accessible by integration\n")
     with pytest.raises(PublishError) as raised:
         run.publish(accepted())
@@ -385,9 +395,10 @@ def test_a_fork_of_the_same_branch_is_not_ours(run):
     assert again.branch == opened.branch
 
 
-def test_tokens_reach_only_the_program(on_github):
-    on_github.publish(accepted())
-    for call in on_github.host.calls:
+def test_tokens_reach_only_the_program(opened):
+    run, _ = opened
+    assert run.host.calls
+    for call in run.host.calls:
         assert TOKEN not in " ".join(call.arguments) + call.stdin
         assert TOKEN in call.environment.values()
 

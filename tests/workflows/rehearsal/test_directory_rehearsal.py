@@ -61,14 +61,14 @@ def world(tmp_path):
 
 
 def test_what_is_recorded_is_there(world):
-    world.says(**ALL).sync()
+    world.synced(**ALL)
     rehearsal = rehearse_world(world)
     assert (rehearsal.writes, rehearsal.later_writes) == ((), ())
     assert {result.verdict for result in rehearsal.first.results} == {Verdict.IN_SYNC, Verdict.SKIP}
 
 
 def test_a_change_is_an_update(world):
-    world.says(**ALL).sync()
+    world.synced(**ALL)
     rehearsal = rehearse_world(world.says(**{**ALL, "application": APPLICATION.replace("[a]", "[b]")}))
     changed = {result.key.name: result.action for result in rehearsal.first.results if result.action is not Action.NONE}
     assert changed == {"shop": Action.UPDATE}
@@ -77,7 +77,7 @@ def test_a_change_is_an_update(world):
 
 def test_an_empty_subscription_has_them_too(world):
     """Without records, the sync adopts what is in the tenant."""
-    world.says(**ALL).sync()
+    world.synced(**ALL)
     rehearsal = rehearse_world(world, from_nothing=True)
     assert (rehearsal.writes, rehearsal.gaps) == ((), ())
     assert {result.verdict for result in rehearsal.first.results} == {Verdict.ADOPT, Verdict.SKIP}
@@ -111,7 +111,7 @@ PARTS = {**ALL, "application": OWNED, "credential": CREDENTIAL, "role": ROLE}
 
 @pytest.mark.parametrize("from_nothing", [False, True])
 def test_credentials_roles_and_owners_are_there_too(world, from_nothing):
-    world.says(**PARTS).sync()
+    world.synced(**PARTS)
     rehearsal = rehearse_world(world, from_nothing=from_nothing)
     assert (rehearsal.writes, rehearsal.later_writes) == ((), ())
 
@@ -133,7 +133,7 @@ def test_an_api_has_the_app_roles_that_git_names(world, graph, role, is_recorded
     """Only Entra ID has them all, so a rehearsal refuses none."""
     before = {**ALL, "graph": graph}
     if is_recorded:
-        world.says(**before).sync()
+        world.synced(**before)
     rehearsal = rehearse_world(world.says(**before, another=role.replace("Group.Read.All", "Sites.Selected")))
     assert [result for result in rehearsal.first.results if result.verdict is Verdict.UNKNOWN] == []
     assert Action.CREATE in {result.action for result in rehearsal.first.results if result.key.name == "reader"}

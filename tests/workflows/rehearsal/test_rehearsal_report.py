@@ -145,7 +145,7 @@ def test_the_json_is_as_its_schema_describes(end):
 
 
 def test_markdown_fits_a_comment_however_large_the_rehearsal_is():
-    large = rebuilt(2000)
+    large = rebuilt(400)
     failing = [replace(shown, is_fine=False) for shown in large.first.results]
     gaps = [
         Gap(kind=GapKind.DATA, key=shown.key, message="m" * 900, hint="h" * 900, stops=stops)
@@ -163,7 +163,7 @@ def test_markdown_fits_a_comment_however_large_the_rehearsal_is():
             interrupts=tuple(
                 Interrupt(number=n, arm_id=ArmId("/a" * 200), differences=("d" * 900,) * 20) for n in range(1, 51)
             ),
-            stubs=tuple(Stub(arm_id=ArmId(f"/{n}/{'s' * 900}"), wanted_by=(HUB,)) for n in range(500)),
+            stubs=tuple(Stub(arm_id=ArmId(f"/{n}/{'s' * 900}"), wanted_by=(HUB,)) for n in range(200)),
         )
     )
     assert len(shown) < LIMIT

@@ -6,6 +6,7 @@ import json
 import subprocess
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Self
 
 from gitsync.report.site.data_files import encode_data, name_data_file
 from gitsync.report.site.declared import DeclaredManifests
@@ -16,6 +17,7 @@ from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.workflows.site.reading import read_estate
 from tests.repository.git.remembered import SetClock, a_record, an_update
+from tests.support.git_repositories import init_bare
 
 NAME = EstateName(id="prod", title="prod", source="prod", branch="gitsync/status")
 BRANCH = "gitsync/status"
@@ -61,7 +63,15 @@ class StatusHistory:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "remote.git"
         self.clock = SetClock()
-        subprocess.run(["git", "init", "--quiet", "--bare", str(self.folder)], check=True)
+        init_bare(self.folder)
+        self._writer = self.open()
+
+    def __enter__(self) -> Self:
+        self._writer.load()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._writer.__exit__(None, None, None)
 
     def git(self, *arguments: str, stdin: str | None = None) -> str:
         done = subprocess.run(
@@ -77,10 +87,8 @@ class StatusHistory:
         """Push an update an hour after the one before, and return the commit."""
         moment = datetime.fromisoformat(self.clock.time) + timedelta(hours=1)
         self.clock.time = moment.isoformat().replace("+00:00", "Z")
-        with self.open() as store:
-            store.load()
-            store.save(an_update(*records, **more))
-            return store.commit
+        self._writer.save(an_update(*records, **more))
+        return self._writer.commit
 
     def read(self, earlier=None, folder: Path | None = None):
         """Read the estate, after the data of an earlier site."""
@@ -90,7 +98,12 @@ class StatusHistory:
 
     def build(self, earlier=None):
         """Build the data of the site."""
-        return build_data([self.read(earlier)], Extras())
+        return build(self.read(earlier))
 
 
-__all__ = ["NAME", "StatusHistory", "a_record", "report_entry", "write_report"]
+def build(estate):
+    """Build the data of a site of one estate."""
+    return build_data([estate], Extras())
+
+
+__all__ = ["NAME", "StatusHistory", "a_record", "build", "report_entry", "write_report"]

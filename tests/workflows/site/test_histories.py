@@ -14,7 +14,7 @@ from gitsync.report.site.data_files import decode_data, encode_data
 from gitsync.report.site.shapes import MOST_CHANGES
 from gitsync.workflows.site.reading import CUT
 from tests.support.former_status import make_former
-from tests.workflows.site.histories import StatusHistory, a_record, report_entry, write_report
+from tests.workflows.site.histories import StatusHistory, a_record, build, report_entry, write_report
 
 KEY = "ResourceGroup.resources.azure.com/default/one"
 FAILED = Condition(status=ConditionStatus.FALSE, severity=Severity.ERROR, reason="Conflict", message="It is in use")
@@ -22,7 +22,8 @@ FAILED = Condition(status=ConditionStatus.FALSE, severity=Severity.ERROR, reason
 
 @pytest.fixture
 def history(tmp_path):
-    return StatusHistory(tmp_path)
+    with StatusHistory(tmp_path) as history:
+        yield history
 
 
 def list_kinds(estate, key=KEY):
@@ -94,8 +95,9 @@ def test_a_branch_that_was_rewound_is_read_again(history):
     earlier = history.build()
     history.git("update-ref", "refs/heads/gitsync/status", first)
     history.save(a_record("one"), a_record("two"))
-    assert history.build(earlier) == history.build()
-    assert "failed" not in list_kinds(history.read(earlier))
+    estate = history.read(earlier)
+    assert build(estate) == history.build()
+    assert "failed" not in list_kinds(estate)
 
 
 def test_a_branch_without_commits_has_no_history(history):
@@ -158,7 +160,18 @@ STEPS = st.lists(
 @settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(STEPS, st.integers(1, 4), st.booleans())
 def test_a_site_that_is_continued_is_the_one_that_is_made_at_once(tmp_path_factory, steps, at, has_drift):
-    history = StatusHistory(tmp_path_factory.mktemp("status"))
+    with StatusHistory(tmp_path_factory.mktemp("status")) as history:
+        earlier = save_steps(history, steps, at, has_drift=has_drift)
+        estate = history.read()
+        at_once = build(estate)
+        assert history.build(earlier) == at_once
+        assert history.build(at_once) == at_once
+    shown = {key for name, shard in at_once.items() if name.startswith("resources/") for key in shard}
+    assert shown == {str(key) for key in estate.state.records}
+
+
+def save_steps(history, steps, at, *, has_drift):
+    """Save them, and give the site that is built after one of them."""
     earlier = None
     for number, step in enumerate(steps):
         records = [a_record(name, **changes) for name, changes in step.items() if changes is not None]
@@ -169,11 +182,7 @@ def test_a_site_that_is_continued_is_the_one_that_is_made_at_once(tmp_path_facto
         history.save(*records, forget=gone, report=write_report(*entries))
         if number == at:
             earlier = history.build()
-    at_once = history.build()
-    assert history.build(earlier) == at_once
-    assert history.build(at_once) == at_once
-    shown = {key for name, shard in at_once.items() if name.startswith("resources/") for key in shard}
-    assert shown == {str(key) for key in history.read().state.records}
+    return earlier
 
 
 HOSTILE = "</script>\u2028\u202e<img src=x onerror=alert(1)>__proto__" + "x" * 5000
@@ -212,7 +221,7 @@ def test_a_malformed_report_hides_nothing(history):
         history.save(a_record("one", count=len(report)), report=report + "\n")
         estate = history.read()
         assert list_kinds(estate)[0] == "created"
-        assert history.build()["resources/prod/0"][KEY]["differences"] == []
+        assert build(estate)["resources/prod/0"][KEY]["differences"] == []
 
 
 def test_a_history_that_begins_in_yaml_is_read_from_its_start(history, tmp_path):
@@ -237,4 +246,4 @@ def test_a_history_that_begins_in_yaml_is_read_from_its_start(history, tmp_path)
     assert list_kinds(estate) == ["created", "ready", "failed"]
     assert list_kinds(estate, KEY.replace("one", "two")) == ["created", "ready"]
     assert [sum(dict(run["events"]).values()) for run in estate.history.runs] == [4, 1]
-    assert history.build(earlier) == history.build()
+    assert history.build(earlier) == build(estate)

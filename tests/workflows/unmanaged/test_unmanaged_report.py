@@ -2,9 +2,11 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
+from gitsync.errors import ExitCode
 from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind
 from gitsync.settings.logging import escape_controls
@@ -62,6 +64,22 @@ def test_names_of_people_are_shown_where_they_may(form):
     named, nameless = ("".join(form(make_report("rob"), names=names)) for names in (True, False))
     assert ("rob@contoso.com" in named.replace("&#64;", "@"), "a person" in nameless) == (True, True)
     assert "contoso" not in nameless
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "why"),
+    [
+        (None, ExitCode.FINE, "no limit"),
+        (2, ExitCode.FINE, "fewer"),
+        (1, ExitCode.FINE, "as many"),
+        (0, ExitCode.DRIFT, "one more, and none is allowed"),
+    ],
+)
+def test_a_limit_decides_about_the_exit_code(limit, code, why):
+    report = make_report("rob")
+    found = replace(report, estate=replace(report.estate, gaps=()), limit=limit)
+    assert found.exit_code is code, why
+    assert replace(report, limit=limit).exit_code is ExitCode.FAILED, f"what was not read may be more: {why}"
 
 
 def test_the_share_is_not_rounded_up():

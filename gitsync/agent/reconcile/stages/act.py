@@ -70,17 +70,19 @@ async def _stop_refused(attempt: ApplyAttempt, failure: ProviderError, run: Acti
 
 
 def _build_patch(attempt: ApplyAttempt) -> Mapping[str, Any]:
-    """Return what a PATCH changes. Extensions do not see it: they take complete bodies only."""
+    """Return what a PATCH changes."""
     live = attempt.observed.live.body if attempt.observed.live else {}
     before = attempt.remembered.applied if attempt.remembered else {}
+    # Extensions do not see a PATCH: they take complete bodies only.
     return build_merge_patch(keep_live_paths(attempt.filled_request.body, live, attempt.ignored), live, before)
 
 
 def _acknowledge(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
-    """Return an attempt that has nothing to send. If the response to a write was lost, that write succeeded."""
+    """Return an attempt that has nothing to send."""
     # No response was lost: nothing was sent, or the write is known to be accepted.
     if attempt.write.sent is None or attempt.write.done is not Action.NONE:
         return attempt
+    # The response to the write was lost, and what was read shows that it succeeded.
     action = Action.UPDATE if attempt.write.existed else Action.CREATE
     return _note_accepted(attempt, attempt.write.sent, action, run)
 

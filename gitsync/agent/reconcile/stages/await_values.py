@@ -28,6 +28,7 @@ async def await_values(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     missed = attempt.observed.missed_values
     if not awaited or not run.rules.writes or missed == MOST_MISSED:
         return attempt
+    # A source was read right after its write, so the first try has its newest values without a request.
     if missed:
         for key in sorted(awaited):
             await run.cache.read_source_again(key, attempt.session)

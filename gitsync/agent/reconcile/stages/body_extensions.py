@@ -29,6 +29,7 @@ async def extend_body(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """
     if not run.registry.modifies(*attempt.rule_key):
         return attempt
+    # The responses of an earlier try are dropped: this run may have changed what they show.
     request, attempt = attempt.filled_request, attempt.with_observed(replace(attempt.observed, answers={}))
     if lookups := run.registry.lookups(attempt.as_subject()):
         answers = {lookup: await _look_up(attempt, lookup, run) for lookup in lookups}
@@ -58,15 +59,13 @@ def build_body(attempt: ApplyAttempt, registry: Registry) -> Mapping[str, Any]:
 
 
 async def run_required_actions(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
-    """Make the calls that must end before the body is sent; stop if one fails. The caller holds the write lock.
-
-    An error of such a call is not a refusal of the resource, so it is not classified
-    (docs/reference/kinds.md#extension-calls).
-    """
+    """Make the calls that must end before the body is sent; stop if one fails. The caller holds the write lock."""
     try:
         for call in run.registry.first_calls(attempt.as_subject()):
             await ExtensionClient(run.writer(attempt)).call(call.path, call.api_version, call.body)
     except ProviderError as failure:
+        # An error of such a call is not a refusal of the resource, so it is not classified
+        # (docs/reference/kinds.md#extension-calls).
         waits = may_recover(failure, missed_is_ours=False, granted=run.cache.has_granted)
         return attempt.stopped(make_unreadable(failure), kind=StopKind.WAITS if waits else StopKind.NEXT_RUN)
     return attempt

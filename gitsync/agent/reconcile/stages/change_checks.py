@@ -35,7 +35,8 @@ async def check_apply(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
 
 async def check_delete(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
-    """Note a delete, and stop one that Azure would refuse. Those of a replacement were checked before it began."""
+    """Note a delete, and stop one that Azure would refuse."""
+    # The deletes of a replacement were checked before it began.
     if attempt.decision.action is not Action.DELETE or attempt.is_resumed or attempt.prune.replaces:
         return attempt
     change = plan_delete(attempt.record)

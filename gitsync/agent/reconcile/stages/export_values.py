@@ -85,6 +85,7 @@ async def _foresee(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
 async def _write(attempt: ApplyAttempt, exports: Sequence[Export], run: Exporting) -> ApplyAttempt:
     written = replace(attempt, exported=tuple(export.address for export in exports))
     try:
+        # The worker that owns a watched resource writes its exports.
         if run.rules.writes and not attempt.prepared.is_watched:
             async with attempt.session.in_time(run.clock):
                 await run.export_sinks.write(exports)

@@ -40,9 +40,7 @@ class ExpressionExports:
     def evaluate(
         self, object_kind: ObjectKind, secrets: Mapping[str, Any], redactions: Redactions
     ) -> Iterator[ExportedValue]:
-        """Evaluate those for objects of one kind. A value that an expression makes of a secret is a secret too, so it
-        is redacted.
-        """
+        """Evaluate those for objects of one kind."""
         expressions = [expression for expression in self._expressions if expression.address.object_kind is object_kind]
         if not expressions:
             return
@@ -53,6 +51,7 @@ class ExpressionExports:
         subject, budget = _build_self(self._attempt), EvaluationBudget()
         for expression in expressions:
             for entry in evaluate_exports([expression], subject, set_secrets, budget):
+                # A value that an expression makes of a secret is a secret too, so it is redacted.
                 if expression.value.secrets or expression.value.uses_secret_object:
                     redactions.add(entry.value)
                 yield entry

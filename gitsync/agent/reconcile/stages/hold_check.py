@@ -19,9 +19,7 @@ _AS_IT_SHOULD_BE = frozenset({Verdict.IN_SYNC, Verdict.SKIP})
 
 
 async def export_and_hold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt:
-    """Stop a held resource that a sync would change, with what differs. Before that, export its values as always:
-    others may need them, and an export only reads the resource. A review sees that nothing is done.
-    """
+    """Stop a held resource that a sync would change, with what differs. A review sees that nothing is done."""
     hold, comparison = attempt.apply.hold, attempt.decision.comparison
     if hold is None or comparison is None:
         return attempt
@@ -29,6 +27,7 @@ async def export_and_hold(attempt: ApplyAttempt, run: Exporting) -> ApplyAttempt
     if attempt.decision.action is Action.NONE and comparison.verdict in _AS_IT_SHOULD_BE:
         return attempt
     attempt = attempt.with_decision(replace(attempt.decision, action=Action.NONE, withheld=comparison.verdict))
+    # The values of a held resource are exported as always: others may need them, and an export only reads the resource.
     attempt = await export(await review_apply(attempt, run), run)
     if attempt.stop:
         return attempt

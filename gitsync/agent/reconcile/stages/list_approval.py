@@ -73,9 +73,7 @@ def _shows_exports(attempt: ApplyAttempt, entry: Mapping[str, Any], run: Observi
 
 
 def _is_in_sync(attempt: ApplyAttempt) -> bool:
-    """Return whether a comparison found nothing. A value that an entry lacks is a difference, unless the record shows
-    that Azure never returns it.
-    """
+    """Return whether a comparison found nothing."""
     comparison, remembered = attempt.decision.comparison, attempt.remembered
     if attempt.stop or attempt.decision.action is not Action.NONE or comparison is None or remembered is None:
         return False
@@ -85,6 +83,7 @@ def _is_in_sync(attempt: ApplyAttempt) -> bool:
         return False
     # Git and Azure may have changed alike, as after a run that was killed: a read then makes the record again.
     is_recorded = mask_digests(remembered.applied) == remove_secrets(attempt.desired)
+    # A value that an entry lacks is a difference, unless the record shows that Azure never returns it.
     return is_recorded and comparison.verdict is Verdict.IN_SYNC and not (comparison.differences or comparison.because)
 
 

@@ -54,7 +54,8 @@ def _wait_below(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
 
 async def check_delete_locks(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
-    """Stop a delete below a lock that was to be lifted, and was not. Those that stay have stopped it in the plan."""
+    """Stop a delete below a lock that was to be lifted, and was not."""
+    # Locks that stay have stopped the delete in the plan.
     why = (
         explain_kept(attempt.prune, Evidence(locks=run.cache.lock_view), Moment.DELETE)
         if run.cache.lock_view.standing

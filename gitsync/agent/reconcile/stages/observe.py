@@ -93,10 +93,8 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
 
 
 def _lacks_parent(attempt: ApplyAttempt, absence: Absence) -> bool:
-    """Return whether a resource cannot be written since something above it is missing that this run does not create.
-
-    A group that does not exist has the code of a missing group itself.
-    """
+    """Return whether a resource cannot be written since something above it is missing that this run does not create."""
+    # A group that does not exist has the code of a missing group itself.
     if attempt.arm_id.is_group:
         return False
     is_named = absence.code in PARENT_MISSING and attempt.prepared.is_written
@@ -140,6 +138,7 @@ def _has_new_owner(attempt: ApplyAttempt) -> bool:
     if writer is not None and writer.ending.exists:
         return False
     result = attempt.before.get(owner.key) if owner and owner.key else None
+    # Once this run has sent the resource itself, it may exist below its new owner, and must be read.
     return result is not None and result.action is Action.CREATE and attempt.write.sent is None
 
 
@@ -192,13 +191,12 @@ async def _wait_for_worker(attempt: ApplyAttempt, others: Others) -> ApplyAttemp
 
 
 def _stop_not_found(attempt: ApplyAttempt, writer: Result | None) -> ApplyAttempt:
-    """Stop a resource that does not exist and is only read. If another manifest, `writer`, has just written it, it may
-    not show yet.
-    """
+    """Stop a resource that does not exist and is only read."""
     if attempt.prepared.is_left_to_capz:
         waits_for_capz = make_warning("AzureResourceNotFound", "It does not exist yet; CAPZ creates it.")
         return attempt.stopped(waits_for_capz, Verdict.BLOCKED, StopKind.TOLERATED_NOW)
     verdict = Verdict.BLOCKED if attempt.policy.allows_modify else Verdict.SKIP
+    # `writer` is another manifest that has just written the resource: it may not show yet.
     kind = StopKind.WAITS if writer is not None and writer.ending.exists else StopKind.NEXT_RUN
     return attempt.stopped(_make_not_found(attempt), verdict, kind)
 
@@ -373,6 +371,7 @@ def _add_secrets(
     """Add the secrets that changed by their digests to the decision, and redact secret values."""
     before = attempt.remembered.applied if attempt.remembered else {}
     if has_digests:
+        # A digest is bound to the key of its manifest, so those of a moved record compare under its former key.
         sealed = seal_body(attempt.desired, attempt.apply.moved_from or attempt.key, digests)
         comparison = add_secret_changes(comparison, sealed, before)
     if attempt.provider is not Provider.ARM:  # it shows whether there is a password, and not which

@@ -85,12 +85,13 @@ def foresee_resets(attempt: ApplyAttempt, digests: Digests) -> ApplyAttempt:
 
 def record_outside(attempt: ApplyAttempt, digests: Digests, use: OutsideUse) -> RecordedOutside | None:
     """Return what the record keeps: what was just read after a write or an adoption; else the former values, so that
-    what changed since then is found again. A revert keeps those that it did not restore.
+    what changed since then is found again.
     """
     live, remembered = attempt.observed.live, attempt.remembered
     if live is None or not _has_outside(attempt):
         return None
     view, keeps_changes = make_view(attempt, digests), attempt.write.done is Action.NONE
+    # A revert keeps the changes that it did not restore.
     if use is OutsideUse.RESTORE and attempt.decision.outside:
         remembered = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
         keeps_changes = True
@@ -101,10 +102,9 @@ def record_outside(attempt: ApplyAttempt, digests: Digests, use: OutsideUse) -> 
 
 
 def _is_put(attempt: ApplyAttempt) -> bool:
-    """Return whether a PUT was sent, which resets what it leaves out; a PATCH does not. A run that was killed may have
-    sent it: then the resource is as its record expected it.
-    """
+    """Return whether a PUT was sent, which resets what it leaves out; a PATCH does not."""
     done, record = attempt.write.done, attempt.record
+    # A run that was killed may have sent a PUT: then the resource is as its record expected it.
     if done is Action.NONE and record is not None and record.claim is Claim.EXPECTED:
         return not attempt.decision.reported.differences
     return done is Action.CREATE or (done is Action.UPDATE and not attempt.is_patched)

@@ -73,6 +73,7 @@ def _sort_changes(
     """Sort what is still changed: what can be restored, and the rest by the reason, after "since"."""
     comparison, live = attempt.decision.comparison, attempt.observed.live
     changes = find_still_changed(attempt, digests)
+    # The record of a revert would count what git changed as written, so a sync has to write that first.
     if comparison is None or comparison.verdict not in _REVERTED or live is None or attempt.write.demands:
         return (), {_SYNC_FIRST: list(changes)} if changes else {}
     left = group_by_obstacle(changes, live.body, make_view(attempt, digests))

@@ -47,6 +47,7 @@ async def _refuse(attempt: Attempt, bodies: Iterator[Any], run: Observing) -> Co
     principal = await run.find_principal(attempt)
     if principal is None:
         return None
+    # The token of a tool such as the Azure CLI has the client id of that tool, which is not gitsync's own application.
     own = OwnIds(principal.client if not principal.tool else "", principal.object, principal.managed)
     why = explain_own(attempt.key[:2], attempt.arm_id, bodies, own)
     name = f"{attempt.key.kind}/{attempt.key.name}"

@@ -189,10 +189,8 @@ async def has_resource(attempt: ApplyAttempt | PruneAttempt, record: Record, kin
 
 
 async def check_owner(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
-    """Stop a resource that waits for another one.
-
-    If gitsync owns the resource already, its dependencies must only exist; otherwise they must be Ready.
-    """
+    """Stop a resource that waits for another one."""
+    # If gitsync owns the resource already, its dependencies must only exist; otherwise they must be Ready.
     is_ours = attempt.record is not None and attempt.record.claim.is_ours
     for result in (attempt.before[key] for key in attempt.prepared.relations.depends_on if key in attempt.before):
         # The other manifest writes this very resource, so it must have done that, not only exist.
@@ -251,9 +249,10 @@ def _find_wait(attempt: ApplyAttempt, result: Result, *, is_ours: bool) -> Condi
 
 def _explain_lost_value(attempt: ApplyAttempt, result: Result) -> Condition | None:
     """Return why a resource cannot have a value of another one, which failed: what Azure shows of that may not be what
-    git has. A plan finds a resource fine that a sync could only replace.
+    git has.
     """
     replacement = result.change.replacement
+    # A plan finds a resource fine that a sync could only replace.
     is_kept = replacement is not None and not replacement.is_due
     if result.is_fine and not is_kept and result.verdict is not Verdict.BLOCKED:
         return None
@@ -303,21 +302,21 @@ def is_owner_elsewhere(attempt: ApplyAttempt) -> bool:
 
 
 async def lacks_owner(attempt: ApplyAttempt, run: Observing) -> bool:
-    """Return whether the owner is elsewhere, and does not exist in Azure. An owner that cannot be read may exist."""
+    """Return whether the owner is elsewhere, and does not exist in Azure."""
     address = _find_owner(attempt, run.catalog) if is_owner_elsewhere(attempt) else None
     if address is None:
         return False
     try:
         return await run.reader(attempt).get(*address) is None
+    # An owner that cannot be read may exist.
     except ProviderError:
         return False
 
 
 def stop_without_owner(attempt: ApplyAttempt, condition: Condition) -> ApplyAttempt:
-    """Stop an attempt whose owner is missing in Azure. If that is elsewhere, only a later run may find it, and a unit
-    may wait for it without failing.
-    """
+    """Stop an attempt whose owner is missing in Azure."""
     unit, kind = attempt.prepared.resource.unit, StopKind.WAITS
+    # Only a later run may find an owner that is elsewhere, and a unit may wait for it without failing.
     if is_owner_elsewhere(attempt):
         is_tolerated = unit is not None and unit.options.waits_for_owners
         kind = StopKind.TOLERATED_NOW if is_tolerated else StopKind.NEXT_RUN
@@ -325,12 +324,10 @@ def stop_without_owner(attempt: ApplyAttempt, condition: Condition) -> ApplyAtte
 
 
 def _find_owner(attempt: ApplyAttempt, catalog: Catalog) -> tuple[ArmId, str] | None:
-    """Return ARM id and api-version to read the owner with; None if there is no owner to read.
-
-    An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#state-checks).
-    """
+    """Return ARM id and api-version to read the owner with; None if there is no owner to read."""
     owner = attempt.prepared.relations.owner
     if owner is not None and owner.arm_id:
+        # An owner given by id is read at the newest api-version of its kind (docs/reference/kinds.md#state-checks).
         version = _find_newest_version(attempt.kind.owner, owner.arm_id, catalog)
         return (owner.arm_id, version) if version else None
     result = attempt.before.get(owner.key) if owner and owner.key else None

@@ -107,8 +107,7 @@ def leave_children(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -
 
 def show_first_refusal(attempt: ApplyAttempt) -> ApplyAttempt:
     """Show the refusal of the update with its children, if Azure refuses it without them too: the second refusal is
-    about a body that is not in git. It is added, since the parent may be its cause. One that leads to a replacement
-    stays.
+    about a body that is not in git. One that leads to a replacement stays.
     """
     first, stop = attempt.write.refused_body, attempt.stop
     if first is None or stop is None or not attempt.write.has_failed or stop.kind is StopKind.LATE:
@@ -118,6 +117,7 @@ def show_first_refusal(attempt: ApplyAttempt) -> ApplyAttempt:
     if second.reason in {RECONCILING.reason, REFUSED}:
         return attempt
     is_same = (first.reason, first.message) == (second.reason, second.message)
+    # The second refusal is added, since the parent may be its cause.
     more = "" if is_same else f"Azure refuses it without its children too: {second.reason}: {second.message}"
     advice = " ".join(filter(None, (first.advice, more)))
     return replace(attempt, stop=replace(stop, condition=replace(first, severity=second.severity, advice=advice)))

@@ -98,11 +98,12 @@ async def check_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
 
 
 async def _is_gone(attempt: PruneAttempt, run: Observing) -> bool:
-    """Return whether the resource is gone from Azure. An unclear response counts as no."""
+    """Return whether the resource is gone from Azure."""
     if attempt.explain_out_of_reach(attempt.record.arm_id):
         return False
     try:
         return not await has_resource(attempt, attempt.record, attempt.known_kind, run)
+    # An unclear response does not show that it is gone.
     except ProviderError:
         return False
 
@@ -141,11 +142,12 @@ def _only_follows(result: Result, key: Key) -> bool:
 
 async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
     """Read the resource again, and wait for its operation. One that no longer exists is done, and one that Azure cannot
-    delete is kept. A plan reads for a review, or if what it shows depends on it.
+    delete is kept.
     """
     record, kind, writes = attempt.record, attempt.known_kind, run.rules.writes
     has_no_delete = (kind is not None and not kind.can_delete) or has_refused_delete(record.condition)
     is_kept = has_no_delete and attempt.prune.within is None
+    # A plan reads for a review, or if what it shows depends on it.
     if not (writes or run.rules.approval.is_reviewed or is_kept):
         return attempt
     attempt = attempt.with_observed(replace(attempt.observed, writes_before=run.cache.count_writes_near(record.arm_id)))
@@ -171,10 +173,11 @@ async def observe_prune(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
 
 
 async def check_group_content(attempt: PruneAttempt, run: Observing) -> PruneAttempt:
-    """Stop the delete of a group that contains anything that gitsync does not manage. The list is read right before."""
+    """Stop the delete of a group that contains anything that gitsync does not manage."""
     if not attempt.record.arm_id.is_group:
         return attempt
     path, carried = f"{attempt.record.arm_id}/resources", attempt.prune.carries
+    # The list is read once more, right before the delete.
     listed_ids = list_ids(await run.reader(attempt).list(path, RESOURCES_API_VERSION), path)
     deleted_ids = [result.arm_id for result in attempt.before.values() if result.arm_id]
     # The list may still show what this run deleted, and what was below that.

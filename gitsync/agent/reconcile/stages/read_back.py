@@ -22,7 +22,7 @@ from gitsync.planning.status.conditions import make_unreadable, make_warning
 
 
 async def read_back(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
-    """Read what was written. If it cannot be read, the operation counts as unfinished: the next run continues it."""
+    """Read what was written."""
     if attempt.decision.action is Action.NONE:
         return attempt if attempt.decision.is_untouched else _keep_baseline(attempt, run)
     if not attempt.kind.can_get:
@@ -30,6 +30,7 @@ async def read_back(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     try:
         live = await read_live(await run.live_reader(attempt), attempt.arm_id, attempt.api_version)
     except ProviderError as failure:
+        # Without a read, the operation counts as unfinished, and the next run continues it.
         return attempt.unfinished().stopped(make_unreadable(failure))
     if live is None:
         return note_unseen(attempt)
@@ -67,12 +68,11 @@ def _keep_baseline(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
 
 
 def _seal_applied(attempt: ApplyAttempt, digests: Digests) -> Mapping[str, Any]:
-    """Return the body to record. Secrets that were not sent now keep the digests of the write that sent them.
-
-    A digest is bound to its manifest: those of a record that moved are made again if they can be compared.
-    """
+    """Return the body to record."""
     sealed = seal_body(attempt.desired, attempt.key, digests)
     applied, former_key = attempt.remembered.applied if attempt.remembered else None, attempt.apply.moved_from
+    # A digest is bound to its manifest: those of a record that moved are made again if they can be compared.
     if former_key and applied == seal_body(attempt.desired, former_key, digests):
         return sealed
+    # Secrets that were not sent now keep the digests of the write that sent them.
     return keep_digests(sealed, applied)

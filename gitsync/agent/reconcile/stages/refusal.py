@@ -63,15 +63,17 @@ def _decide_stop_kind(failure: ProviderError, *, may_pass: bool, is_fatal: bool)
 
 
 def note_failed_write(attempt: ApplyAttempt) -> ApplyAttempt:
-    """Note that the last write failed. After a failed update, Azure keeps the state before it, and so does the record:
-    the next run finds the same change to make, and can show what changed in Azure since.
-    """
+    """Note that the last write failed."""
+    # After a failed update, Azure keeps the state before it, and so does the record: the next run finds the same change
+    # to make, and can show what changed in Azure since.
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored) if attempt.write.existed else None
     return replace(attempt.with_write(replace(attempt.write, has_failed=True)), remembered=before or attempt.remembered)
 
 
 async def _may_have_created(attempt: ApplyAttempt, failure: ProviderError, run: Observing) -> bool:
     """Return whether this run may have created what Azure does not find: something that the resource depends on."""
+    # A run that created nothing here has nothing to wait for: what Azure does not find is missing for every further
+    # try.
     created = run.cache.has_created(result.arm_id for result in attempt.before.values() if result.arm_id)
     if not created or failure.code not in NOT_YET_THERE:
         return False

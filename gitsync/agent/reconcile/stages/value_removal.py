@@ -87,10 +87,9 @@ def _is_map(path: JsonPath, attempt: ApplyAttempt) -> bool:
 
 
 def _choose_demands(kept: tuple[KeptValue, ...], attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
-    """Choose the removals that one write can demand and that none has: tags take a PATCH, all else a PUT. Fields have a
-    write of their own, since a type may refuse a null for one that always has a value.
-    """
+    """Choose the removals that one write can demand and that none has: tags take a PATCH, all else a PUT."""
     new = [value for value in kept if value.can_be_demanded and value.path not in attempt.write.demanded]
+    # Fields have a write of their own, since a type may refuse a null for one that always has a value.
     entries = [value for value in new if not _is_field(value, attempt)]
     return tuple(value for value in entries if not value.is_tag) or tuple(entries) or tuple(new)
 
@@ -111,10 +110,11 @@ def _list_names(kept: KeptValue, attempt: ApplyAttempt) -> list[str]:
 
 
 async def send_demands(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite | None:
-    """Send the body once more, with the removals. A PATCH replaces all tags (resource-provider contract, PATCH)."""
+    """Send the body once more, with the removals."""
     request, if_match = attempt.filled_request, attempt.write.if_match
     body = build_body(attempt, run.registry)
     if all(value.is_tag for value in attempt.write.demands):
+        # A PATCH replaces all tags (resource-provider contract, PATCH).
         tags = {TAGS: body.get(TAGS) or {}}
         return await run.writer(attempt).patch(request.arm_id, request.api_version, tags, if_match=if_match)
     demanding = demand_removal(body, attempt.write.demands, attempt.desired)

@@ -44,6 +44,7 @@ A = TypeVar("A", ApplyAttempt, PruneAttempt)
 
 async def check_replacement(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     """Turn an update that needs a delete first into a replacement, or stop it if git or the operator does not consent.
+
     In a plan the resource is fine: nothing that depends on it waits.
     """
     # A fixed field may get its value from a resource that the run creates: a plan does not have it yet.

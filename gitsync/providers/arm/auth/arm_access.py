@@ -42,11 +42,12 @@ Trust = ssl.SSLContext | Literal[True]
 
 def read_trust(ca_bundle: Path | None) -> Trust:
     """Read what to verify with before the connection opens, whose library is slow to import: a bundle that cannot be
-    read refuses a run at once. True stands for the system's certificates, which aiohttp reads once when it is imported.
+    read refuses a run at once.
 
     Raises ConfigError for a bundle that cannot be read.
     """
     if ca_bundle is None:
+        # True stands for the system's certificates, which aiohttp reads once when it is imported.
         return True
     try:
         return ssl.create_default_context(cafile=str(ca_bundle))

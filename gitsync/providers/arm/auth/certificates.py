@@ -69,6 +69,7 @@ def open_identity_file_credential(sign_in: SignIn, options: dict[str, Any], cloc
     origin = parse_origin(authority)
     if origin is None or origin[0] != "https" or not all(_ID.fullmatch(fields[name]) for name in _IDS):
         raise _make_identity_error(sign_in)
+    # The file may have been replaced since the allow-list accepted its ids.
     if sign_in.file_ids is not None and not _get_ids(fields).is_same(sign_in.file_ids):
         raise ConfigError(
             f"The identity file of {_name_source(sign_in)} has other ids than those that were checked.",

@@ -53,6 +53,7 @@ def advise_on_challenge(claims: str, scope: str, principal: Principal | None) ->
             "Set --credential to the method of this application, such as workload-identity: gitsync then answers the "
             "challenge itself, which the login of a tool cannot."
         )
+    # People paste the command, so it has no value that a shell could read as more than a word.
     if len(claims) > _LONGEST or not _SAFE.fullmatch(scope):
         return "Sign in again with `az login`, and with multifactor authentication."
     form, needs = _COMMANDS[tool]

@@ -59,7 +59,8 @@ def read_job_identity(token: str) -> JobIdentity | None:
 
 
 def _read_audience(value: object) -> str:
-    """Read the audience. It may be a list (RFC 7519 §4.1.3), as in Kubernetes."""
+    """Read the audience."""
+    # The audience may be a list (RFC 7519 §4.1.3), as in Kubernetes.
     audiences = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
     return next((text for text in audiences if "AzureADTokenExchange" in text), audiences[0] if audiences else "")
 

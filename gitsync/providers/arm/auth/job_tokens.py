@@ -72,6 +72,7 @@ def _make_token_source(http: HttpConnection, method: str, url: str, headers: dic
 
     async def request_token() -> str:
         try:
+            # A redirect would lead away from the URL that was checked.
             async with http.session.request(
                 method, url, headers=headers, proxy=proxy, allow_redirects=False
             ) as response:

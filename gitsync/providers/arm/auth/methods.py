@@ -78,6 +78,7 @@ def _build_workload_identity(context: _BuildContext) -> Any:
     """Build the credential of a token file if there is one, else of the identity token of the CI job."""
     sign_in = context.sign_in
     _require(sign_in, {})
+    # A file that the settings name is chosen on purpose, so the token of the CI system does not replace it.
     tokens = None if sign_in.federated_token_file else find_job_tokens(sign_in.environment, context.http)
     if tokens is not None:
         return FederatedCredential(
@@ -131,6 +132,7 @@ def _build_identity_file(context: _BuildContext) -> Any:
 
 def _build_managed_identity(context: _BuildContext) -> Any:
     sign_in = context.sign_in
+    # In the chain of `default`, a 404 may come from a machine outside Azure, which never has such an endpoint.
     passing = MACHINE_IS_UPDATED if sign_in.method is Method.MANAGED_IDENTITY else frozenset[int]()
     return ManagedIdentityCredential(
         client_id=sign_in.client_id or None,

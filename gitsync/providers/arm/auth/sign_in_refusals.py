@@ -182,9 +182,10 @@ def advise_on_missing_token(environment: Mapping[str, str]) -> str:
 
 
 def advise_on_refusal(method: Method, message: str, presented: JobIdentity | None = None) -> str:
-    """Return advice for a sign-in that was refused with a message; "" without any. Of several codes in the message, the
-    first one with advice counts. `presented` is what the token of the job claims, if it was sent.
+    """Return advice for a sign-in that was refused with a message; "" without any. `presented` is what the token of the
+    job claims, if it was sent.
     """
+    # Of several codes in the message, the first one with advice counts.
     for code in _CODE.findall(message):
         if code == _OLD_ASSERTION:
             return _CLOCK if method in _SIGNED_HERE else _find_by_subject(_EXPIRED_BY_SUBJECT, presented, _EXPIRED)

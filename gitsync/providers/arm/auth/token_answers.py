@@ -71,9 +71,8 @@ class TokenAnswer:
 
     @property
     def text(self) -> str:
-        """The body in one line, short and without tokens. Nothing of a 200 is shown: it may have a token under any
-        name.
-        """
+        """The body in one line, short and without tokens."""
+        # Nothing of a 200 is shown: it may have a token under any name.
         if self.response.status == 200:
             return ""
         return truncate(scrub(" ".join(self.response.content.decode(errors="replace").split())), _LONGEST)

@@ -58,6 +58,7 @@ class BoundedResponse(aiohttp.ClientResponse):
                 async for piece in self.content.iter_chunked(BLOCK):
                     pieces += piece
                     if len(pieces) > MOST_BYTES:
+                        # A connection with an unread rest must not serve another request.
                         self.close()
                         raise aiohttp.ClientPayloadError(f"the response exceeds {MOST_BYTES >> 20} MB")
                     await share.note(len(piece))
@@ -100,6 +101,7 @@ async def open_connection(network: Network, trust: Trust | None = None) -> Async
     connector = aiohttp.TCPConnector(limit=0, ssl=trusted)  # the retrier limits the requests in flight
     async with aiohttp.ClientSession(
         connector=connector,
+        # All identities share the session, so a cookie of one must not go with the requests of another.
         cookie_jar=aiohttp.DummyCookieJar(),
         middlewares=(_prevent_resend,),  # each sent request must be counted
         response_class=_bind_responses(budget),

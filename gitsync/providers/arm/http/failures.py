@@ -51,11 +51,9 @@ _DENIED = re.compile(r"perform action '(?P<action>[^']+)' over scope '(?P<scope>
 
 
 def refuses_token(answer: Response) -> bool:
-    """Return whether Azure rejected the token itself: it expired early, or was revoked (RFC 6750 §3.1).
-
-    A challenge for more claims is not one of these, whatever its code: the policy has answered it, and a third try
-    would be refused as well.
-    """
+    """Return whether Azure rejected the token itself: it expired early, or was revoked (RFC 6750 §3.1)."""
+    # A challenge for more claims does not reject the token, whatever its code: the policy has answered it, and a third
+    # try would be refused as well.
     if answer.status != 401 or read_claims_challenge(answer.headers):
         return False
     challenge = answer.headers.get("www-authenticate", "")
@@ -184,13 +182,14 @@ def _limit_value(value: Any, levels: int = _DEEPEST_DETAIL) -> Any:
 
 
 def _find_hint(answer: Response, request: ArmRequest, code: str, message: str) -> str:
-    """Find what the identity lacks, if Azure refuses it. A policy or a lock also returns 403, where no role helps."""
+    """Find what the identity lacks, if Azure refuses it."""
     if answer.status not in {401, 403}:  # the status counts, not the code
         return ""
     if request.advice:
         advice = request.advice.get(code.casefold()) or request.advice.get(str(answer.status), "")
         return advice.replace("{identity}", _name_identity(answer.principal))
     denied = _DENIED.search(message)
+    # A policy or a lock also returns 403, where no role helps.
     if answer.status == 403 and (denied or code.casefold() in _RIGHTS_CODES):
         # Azure's message is the most precise: the right may be on a linked resource, such as a subnet.
         action = denied["action"] if denied else name_rbac_action(request.method, request.path)

@@ -160,15 +160,17 @@ class ArmRequest:
     def takes(self, answer: Response, code: str, message: str = "") -> bool:
         """Return whether the response is one that the request expects. `code` and `message` are those of an error.
 
-        A 404 about the type, the provider, the subscription or another resource does not mean that the resource is
-        absent, and a prune must not treat it as deleted. A response that is not JSON comes from something in between (a
-        proxy), not from ARM; so does a 404 without a code, or a success with an error as its body. A GET returns 409 if
-        the provider is not registered with the subscription; no resource can exist then, so that counts as a 404.
+        A response that is not JSON comes from something in between (a proxy), not from ARM; so does a 404 without a
+        code, or a success with an error as its body.
         """
+        # A GET returns 409 if the provider is not registered with the subscription; no resource can exist then, so that
+        # counts as a 404.
         if self._is_unregistered(answer, code):
             return True
         if answer.status not in self.accepts or self._is_error_in_disguise(answer):
             return False
+        # A 404 about the type, the provider, the subscription or another resource does not mean that the resource is
+        # absent, and a prune must not treat it as deleted.
         if answer.status == 404 and not self.says_absent(answer, code.casefold(), message):
             return False
         is_resource = self.method in _SHOW_A_RESOURCE and answer.status in _WITH_RESOURCE
@@ -203,7 +205,8 @@ class ArmRequest:
         return code != UNKNOWN_CODE.casefold() and bool(answer.arm_request_id) and is_named is not None
 
     def _is_error_in_disguise(self, answer: Response) -> bool:
-        """Return whether an error came with a success status. The status of an operation may contain an error."""
+        """Return whether an error came with a success status."""
+        # The status of an operation may contain an error.
         return answer.status < 300 and not self.is_poll and bool(answer.mapping().get("error"))
 
     def _is_unregistered(self, answer: Response, code: str) -> bool:
@@ -288,13 +291,12 @@ def _limit_wait(seconds: float) -> float | None:
 
 
 def _count_seconds_until(date: str, now: datetime) -> float:
-    """Count seconds until an HTTP date; 0 if it is not a date. Python's parser raises several errors for malformed
-    dates.
-    """
+    """Count seconds until an HTTP date; 0 if it is not a date."""
     if len(date) > _LONGEST_DATE:
         return 0.0
     try:
         moment = parsedate_to_datetime(date)
         return (moment.replace(tzinfo=moment.tzinfo or UTC) - now).total_seconds()
+    # Python's parser raises several errors for malformed dates.
     except (ValueError, TypeError, OverflowError, IndexError):
         return 0.0

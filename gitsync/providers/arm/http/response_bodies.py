@@ -101,10 +101,10 @@ def _is_id_of(shown: str, requested: str) -> bool:
     """Return whether an id names the requested resource.
 
     Azure shows some resources at a higher scope: a role definition of a resource group has an id of the subscription.
-    It also writes the name of a region without blanks.
     """
     if shown == requested:
         return True  # as most
+    # Azure writes the name of a region with and without blanks.
     left, right = (ArmId(text.replace(" ", "")).key for text in (shown, requested))
     if left == right:
         return True
@@ -225,9 +225,7 @@ def _read_entries(page: Mapping[str, Any], source: ListSource) -> Entries:
 
 
 def _read_next_page(link: object, source: ListSource, cloud: Cloud) -> str | None:
-    """Find path and query of the next page. The token goes with the request, so the link must lead to the same
-    endpoint.
-    """
+    """Find path and query of the next page."""
     if link is None or link == "":
         return None
     if not isinstance(link, str):
@@ -235,6 +233,7 @@ def _read_next_page(link: object, source: ListSource, cloud: Cloud) -> str | Non
     # The two cases differ: a list that continues elsewhere is a refusal, a broken link a fault.
     if parse_origin(link) is None:
         raise source.make_error(f"has a `{source.next_link}` that is not a URL")
+    # The token goes with the request, so the link must lead to the same endpoint.
     next_page = cloud.find_target(link)
     if next_page is None:
         raise source.make_error("continues on another host; gitsync sends no token there", code=FOREIGN_LINK)

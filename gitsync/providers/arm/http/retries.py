@@ -158,6 +158,8 @@ class Retrier:
             try:
                 return await once(tries + 1)
             except TokenRefusedError:
+                # A token that is refused right after it was issued is not an old one, so a third would be refused as
+                # well.
                 if has_new_token:
                     raise
                 has_new_token = True  # the refused one is forgotten; this is not a failed attempt
@@ -259,11 +261,12 @@ class Retrier:
         self._raise_for(answer, request, sent_at)
 
     def _make_deadline_error(self, request: ArmRequest, session: Session, *, may_be_done: bool) -> ArmError:
-        """Make the error of a deadline. The outcome of an interrupted write is unknown."""
+        """Make the error of a deadline."""
         doing = f"to {'send' if request.is_write else 'read'} {request.resource_id}"
         message, fields = _format_deadline_message(doing, session), self._list_deadline_fields(request, session)
         if not may_be_done:
             return DeadlineError(message, **fields)
+        # The outcome of an interrupted write is unknown.
         return TransportError(message, was_sent=True, outcome_unknown=True, **fields)
 
     def _list_deadline_fields(self, request: ArmRequest | None, session: Session) -> dict[str, Any]:
@@ -313,10 +316,8 @@ async def make_first_contact(send: Callable[[], Awaitable[T]], doing: str, retri
 
 
 def _log_request(request: ArmRequest, answer: Response | None, attempt: int, seconds: float) -> None:
-    """Log a request at its end, with the time that it took; `answer` is None if there was none.
-
-    Neither bodies nor the query are logged: a query may be signed.
-    """
+    """Log a request at its end, with the time that it took; `answer` is None if there was none."""
+    # Neither bodies nor the query are logged: a query may be signed.
     logger.debug(  # bind() costs more than a line that is not written
         "Request to Azure",
         method=request.method,
@@ -329,7 +330,8 @@ def _log_request(request: ArmRequest, answer: Response | None, attempt: int, sec
 
 
 def is_throttled(error: ArmError) -> bool:
-    """Return whether a limit refused the request: nothing was begun. After a 5xx a write may have been done anyway."""
+    """Return whether a limit refused the request: nothing was begun."""
+    # After a 5xx a write may have been done anyway.
     return error.status == THROTTLED or (400 <= error.status < 500 and describes_busy_jobs(error.message))
 
 
@@ -341,11 +343,10 @@ def may_read_again(error: ArmError) -> bool:
 
 
 def may_write_again(error: ArmError) -> bool:
-    """Return whether a write was certainly not done. Not every 429 is a quota, but after each of them nothing was
-    begun.
-    """
+    """Return whether a write was certainly not done."""
     if isinstance(error, TransportError):
         return not error.was_sent
+    # Not every 429 is a quota, but after each of them nothing was begun.
     return is_throttled(error)
 
 
@@ -423,9 +424,9 @@ class Traffic:
         return [use for throttle in tuple(self._throttles.values()) for use in throttle.list_limits()]
 
     def make_correlation_id(self, request: ArmRequest) -> str:
-        """Make the correlation id of one operation; no other operation of any run has it. With a shared one, a provider
-        has answered a DELETE with the stored result of the PUT before it (docs/decisions/attribution.md).
-        """
+        """Make the correlation id of one operation; no other operation of any run has it."""
+        # With an id that operations share, a provider has answered a DELETE with the stored result of the PUT before it
+        # (docs/decisions/attribution.md).
         operation = request.method, request.path
         self._operations[operation] += 1
         return str(uuid5(self._run_id, " ".join((*operation, str(self._operations[operation])))))

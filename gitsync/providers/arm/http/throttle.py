@@ -298,9 +298,8 @@ class _Bucket:
 
     @property
     def _is_slowed(self) -> bool:
-        """Whether a 429 has slowed the bucket. If not, it is as large as its limit, and counts cannot raise it above
-        that.
-        """
+        """Whether a 429 has slowed the bucket."""
+        # A bucket that is not slowed is as large as its limit, and counts cannot raise it above that.
         return self._per_second < self._most_per_second
 
     def raise_refill(self) -> None:

@@ -190,6 +190,7 @@ class _Sender(AsyncHttpTransport[HttpRequest, _Incoming]):
         cloud = access.cloud
         self._service = cloud.service
         self._session, self._budget = http.session, http.budget
+        # No proxy reaches an emulator on this machine.
         self._proxy = None if cloud.is_loopback else find_proxy(cloud.endpoint, http.environment)
         self._connect_timeout = access.network.connect_timeout
 
@@ -202,6 +203,7 @@ class _Sender(AsyncHttpTransport[HttpRequest, _Incoming]):
             data=request.content,
             skip_auto_headers=None if request.content else _UNTOLD,
             timeout=aiohttp.ClientTimeout(sock_connect=self._connect_timeout, sock_read=options["read_timeout"]),
+            # ARM names other addresses in headers, which `Cloud.find_target` checks before a token goes there.
             allow_redirects=False,
             proxy=self._proxy,
         ) as response:

@@ -128,14 +128,13 @@ def _has_poll_url(answer: Response) -> bool:
 def _is_resource(url: str, reply: AcceptedWrite) -> bool:
     """Return whether a URL is that of the resource and has no operation: API Management puts an operation's id in its
     query.
-
-    The host does not matter, since nothing is sent there.
     """
     try:
         parts = urlsplit(url)
     except ValueError:
         return False
     parameters = {name.casefold() for name, _ in parse_qsl(parts.query)}
+    # The host does not matter, since nothing is sent there.
     return ArmId(unquote(parts.path)).is_same(ArmId(reply.arm_id)) and parameters <= {"api-version"}
 
 

@@ -253,11 +253,12 @@ def _read_work_tree(
 
 
 def _check_signed(source: Folder, tree: WorkTree, commit: str | None, trusted: TrustedKeys) -> Revision:
-    """Return the commit itself, once its signature is checked. Changes in the folder are not signed."""
+    """Return the commit itself, once its signature is checked."""
     check_outside(tree, trusted)
     if commit is None:
         raise SourceError(f"{source.path} has no commit yet, so none is signed.", hint="Commit and sign it.")
     check_signature(tree.repository, commit, trusted)
+    # The commit itself, since changes in the folder are not signed.
     return _make_revision(tree, commit)
 
 
@@ -283,7 +284,8 @@ def _resolve_commit(tree: WorkTree, ref: str) -> str:
 
 
 def _read_unsigned(folder: FolderListing, signed: SourceContents, wanted: SourcePart) -> Mapping[str, bytes]:
-    """Read the files of a folder that would be read if they were signed. They are not built."""
+    """Read the files of a folder that would be read if they were signed."""
+    # The files are read and not built.
     inputs = list_inputs(folder, wanted, has_declared=signed.has_declared)
     return folder.read(entry for entry in folder.find(inputs) if entry.kind is EntryKind.FILE)
 

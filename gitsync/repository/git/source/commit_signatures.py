@@ -130,6 +130,7 @@ def check_signature(repository: Repository, commit: str, keys: TrustedKeys) -> N
         try:
             trusting.run("verify-commit", commit)
         except GitError as error:
+            # Nothing was checked, so "not signed" would send people to the wrong cause.
             if error.timed_out:
                 raise SourceError(error.message, hint=error.hint) from error
             raise SourceError(

@@ -171,9 +171,8 @@ def _find_unread(
 def _explain_unreadable(
     listing: SourceListing, choice: _ChosenFiles, budget: ReadLimits, paths: Collection[str]
 ) -> Mapping[str, Problem]:
-    """Explain why files cannot be read. For a path below a link or a nested repository, that is the reason. Paths may
-    be from a record, so they are not trusted.
-    """
+    """Explain why files cannot be read."""
+    # Paths may be from a record, so they are not trusted.
     wanted = [
         path
         for path in paths
@@ -183,6 +182,7 @@ def _explain_unreadable(
     ]
     ancestors = {path: (path, *list_folders(path)[:-1]) for path in wanted}
     entries = {entry.path: entry for entry in listing.find(sorted(set(chain.from_iterable(ancestors.values()))))}
+    # A link or a nested repository is the reason for all paths below it.
     outermost = {path: entries[step] for path, steps in ancestors.items() for step in steps if step in entries}
     problems = {
         path: problem

@@ -278,6 +278,7 @@ def _compile(line: str) -> Any:
     if expression is None:
         return None
     options = re2.Options()
+    # RE2 prints errors to stderr by itself, and this one is reported with its file and line.
     options.log_errors = False
     options.dot_nl = True
     try:

@@ -106,11 +106,10 @@ def _read_own(top: Path) -> GitDirectory:
 
 
 def _read_pointed_to(top: Path) -> GitDirectory:
-    """Follow a `.git` file, as linked working trees and submodules have one. It must not point into the working tree,
-    whose files may come from a commit.
-    """
+    """Follow a `.git` file, as linked working trees and submodules have one."""
     path = _read_pointer(top / ".git", "gitdir: ")
     common = _read_pointer(path / "commondir") if os.path.lexists(path / "commondir") else path
+    # Files in the working tree may come from a commit.
     if path.is_relative_to(top) or common.is_relative_to(top):
         raise _make_unusable_error(top, f"it points to {path}, which is inside the working tree")
     if not _has_objects(common) or not (path / "HEAD").is_file():
@@ -163,11 +162,12 @@ def is_owned_by(owners: Collection[int], user: int, sudo_user: str) -> bool:
 
 
 def is_listed(top: Path, directories: Collection[str]) -> bool:
-    """Return whether values of safe.directory name a folder. An empty value resets those before it."""
+    """Return whether values of safe.directory name a folder."""
     is_trusted = False
     for value in directories:
         folder = os.path.realpath(value.removesuffix("/*")) if value else ""
         matches = value == "*" or folder == str(top) or (value.endswith("/*") and top.is_relative_to(folder))
+        # An empty value resets those before it.
         is_trusted = bool(value) and (is_trusted or matches)
     return is_trusted
 
@@ -247,6 +247,7 @@ def _list_headers(
 ) -> Iterator[tuple[str, str]]:
     """Yield the headers in the order in which git would read them: an included file replaces its include."""
     for key, value in settings:
+        # A line break in the value would add a header of its own.
         if _HEADER.fullmatch(key) and value.isprintable():
             yield key, value
         elif (

@@ -179,11 +179,13 @@ class History:
         return clone.repository if clone and fetch_commit(clone, revision) else None
 
     def _is_here(self, repository: Repository, revision: str) -> bool:
-        """Return whether a revision is in a repository. Nearly always it is an earlier commit, read anyway."""
+        """Return whether a revision is in a repository."""
+        # Nearly always it is an earlier commit, whose history is read anyway.
         return self._has_history(repository, revision) or self._has_commit(repository, revision)
 
     def _has_commit(self, repository: Repository, commit: str) -> bool:
-        """Return whether a commit is in a repository. The one that was checked out is in its own."""
+        """Return whether a commit is in a repository."""
+        # The commit that was checked out is in its own repository.
         is_checked_out = repository is self._repository and commit == self._commit
         return is_checked_out or has_commit(repository, commit)
 
@@ -237,7 +239,7 @@ def _is_ancestor(repository: Repository, earlier: str, later: str) -> bool:
 
 def _read_date(repository: Repository, commit: str) -> int:
     """Find when a commit was made, in seconds since 1970."""
-    return int(repository.line("log", "-1", "--format=%ct", commit))
+    return int(repository.query("log", "-1", "--format=%ct", commit))
 
 
 # Whether others can see a commit: whether a branch of the remote has it.
@@ -248,17 +250,15 @@ _FETCHED = "refs/gitsync/heads/"
 
 
 def is_published(repository: Repository, commit: str, remote: Remote, status_branch: str) -> bool | None:
-    """Return whether a branch of the remote has a commit; None if that cannot be known.
-
-    The last fetch is checked first, and the remote only if the fetch does not have the commit. The status branch has
-    nothing but status.
-    """
+    """Return whether a branch of the remote has a commit; None if that cannot be known."""
     try:
+        # The last fetch is checked first, and the remote only if the fetch does not have the commit.
         if _has_ref_with(repository, "refs/remotes/", commit):
             return True
         clone = open_clone(remote)
         try:
             heads = list_advertised(clone, f"{_HEADS}*")
+            # The status branch has nothing but status.
             heads = {name: tip for name, tip in heads.items() if name != f"{_HEADS}{status_branch}"}
             tips = set(heads.values())  # as far as the branches are here
             if commit in tips or any(_is_ancestor(repository, commit, tip) for tip in tips):
@@ -303,6 +303,7 @@ _TIMEOUT = 10.0  # seconds
 _LONGEST_AUTHOR, _LONGEST_SUBJECT, _LONGEST_TEXT = 80, 200, 4000  # characters; the last is what is looked at
 _ADDRESS = re.compile(r"<?[^\s<>@]+@[^\s<>@]+\.[A-Za-z]{2,}>?")
 _FORMAT = "%x00%H%x00%P%x00%an%x00%s"
+# The settings of the person stay in force, so each option that they could change is stated.
 _LOG = (
     *("log", "--stdin", "-z", "--name-only", "--no-renames", "--no-relative", "--diff-filter=d", "--no-merges"),
     *("--root", "--no-show-signature", "--encoding=UTF-8", f"--format={_FORMAT}", f"--max-count={MOST_COMMITS}"),
@@ -351,10 +352,12 @@ def list_last_commits(
 
 
 def _read_log(repository: Repository, revision: str, path_sets: Collection[ManifestPaths]) -> Iterator[_LogEntry]:
-    """Yield the commits, newest first. No text in git's output has a NUL in it."""
+    """Yield the commits, newest first."""
     paths = sorted({path for path_set in path_sets for path in path_set})
+    # The answer only names an author in a report, which is not worth the time of the run.
     limited = replace(repository, timeout=min(repository.timeout, _TIMEOUT))
     lines = "".join(f"{line}\n" for line in (revision, "--", *paths))
+    # No text in git's output has a NUL in it.
     words = limited.run(*_LOG, stdin=(lines.encode(),)).decode("utf-8", "replace").split("\0")
     position = 1
     while position + 4 < len(words):

@@ -193,8 +193,9 @@ def _fetch(
 
 
 def _fetch_commit_of(clone: Clone, name: _RevisionName, tree: WorkTree | None) -> str:
-    """Fetch a revision into the clone. A local ref (`HEAD` in `HEAD^`) keeps its local meaning."""
+    """Fetch a revision into the clone."""
     try:
+        # A local ref (`HEAD` in `HEAD^`) keeps its local meaning.
         start = _find_local_commit(tree, name.ref) if tree else None
         if start is None:
             # The default branch of the remote has no name here, and its branches are below `origin/`.

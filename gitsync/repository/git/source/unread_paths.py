@@ -16,7 +16,7 @@ from gitsync.repository.git.source.listing import Revision, SourceEntry, SourceL
 from gitsync.repository.units.tree import is_below
 
 
-def _ignore_nothing(path: str) -> bool:  # noqa: ARG001 - as `UnreadPlaces.ignores`
+def _ignore_nothing(path: str) -> bool:  # noqa: ARG001 - as `UnreadPaths.ignores`
     return False
 
 

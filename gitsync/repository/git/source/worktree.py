@@ -157,7 +157,8 @@ def _is_other_than_folder(path: Path) -> bool:
 
 
 def _resolve_links(path: str | os.PathLike[str]) -> Path:
-    """Resolve the links in a path. Path.resolve() would raise for links that lead in a circle."""
+    """Resolve the links in a path."""
+    # Path.resolve() would raise for links that lead in a circle.
     return Path(os.path.realpath(path))
 
 

@@ -25,7 +25,7 @@ from gitsync.repository.git.source.location import Url, folder_of
 from gitsync.repository.git.state.commits import Author, Commit, format_status_message, write_commit
 from gitsync.repository.git.state.former_tree import Files, convert_tree, log_conversion
 from gitsync.repository.git.state.heartbeats import move_heartbeat, name_heartbeat, read_heartbeats
-from gitsync.repository.git.state.pins import Pin, find_pin, remove_old_pins, settle_pin
+from gitsync.repository.git.state.pins import Pin, find_pin, remove_old_pins, write_pin
 from gitsync.repository.git.state.record_files import UNSEALED
 from gitsync.repository.git.state.recorded_run import RecordedRun, read_recorded_run, read_trailers, require_pin
 from gitsync.repository.git.state.seal import RecordSeals
@@ -189,7 +189,7 @@ class StatusBranch:
             raise StateError(message, hint=error.hint) from error
 
     def _list_runs(self, since: datetime, most: int) -> Iterator[LastRun]:
-        """Yield the runs of commits. One that only expects something leaves the report of the run before it."""
+        """Yield the runs of commits."""
         self._clone().fetch(f"+refs/heads/{self._branch}:{_TIP}", depth=(f"--depth={most + 1}",))
         options = ("--first-parent", f"--max-count={most + 1}", "--format=%H %ct")
         lines = self._clone().repository.run("log", *options, self._tip or "", "--").decode().splitlines()
@@ -197,6 +197,7 @@ class StatusBranch:
         commits = [commit for commit, _, seconds in dated if int(seconds) >= since.timestamp()][:most]
         runs = [(commit, read_last_run(self._open_tree(commit))) for commit in commits]
         for (commit, run), (_, before) in zip(runs, [*runs, ("", None)][1:], strict=True):
+            # A commit that only expects something leaves the report of the run before it.
             if run is not None and run != before:
                 yield replace(run, commit=commit)
 
@@ -236,7 +237,7 @@ class StatusBranch:
             if headline:
                 begin = replace(fold, headline=headline, summary=None)
                 self._retry(lambda: self._try_to_save(NOTHING, begin))
-            pin = settle_pin(clone, run_id, replace(wanted, status=self._tip or ""), self._seals, self._author)
+            pin = write_pin(clone, run_id, replace(wanted, status=self._tip or ""), self._seals, self._author)
             remove_old_pins(clone, wanted.time)
         if pin.status and pin.status != self._tip:
             self.load()  # the author of the pin may have pushed that status since this worker read the branch
@@ -348,13 +349,13 @@ class StatusBranch:
         self._recorded = Recorded(branches=self._recorded.branches)
 
     def _has_arrived(self, commit: str, changes: Changes) -> bool:
-        """Read again after a failed push: it may have arrived although its answer was lost. If another run has pushed
-        since, its commit has our changes, and nothing is left to take in of what workers have recorded.
-        """
+        """Read again after a failed push: it may have arrived although its answer was lost."""
         try:
             self._refresh()
         except GitError:
             return False
+        # If another run has pushed since, its commit has our changes, and nothing is left to take in of what workers
+        # have recorded.
         is_there = merge(self._base, changes, self._base.revision) == self._base
         is_shared = self._start is None  # the branch of a worker has its own commits alone
         return self._tip == commit or (is_shared and is_there and not self._recorded.changes)
@@ -371,8 +372,7 @@ class StatusBranch:
 
     def _remove_workers(self, kept: str) -> None:
         """Remove the branches of workers that have ended, except those of the run `kept`, and of those that no run can
-        belong to any more: all that they have recorded is on the status branch. What cannot be removed stays for a
-        later run.
+        belong to any more: all that they have recorded is on the status branch.
         """
         # A worker that was killed has no exit code, but no run lasts as long as this.
         since = self._clock.now() - LONGEST_RUN
@@ -386,6 +386,7 @@ class StatusBranch:
         if names:
             leases = [f"--force-with-lease={name}:{branch.commit}" for branch, name in names.items()]
             arguments = ("--", self._remote.url, *(f":{name}" for name in names.values()))
+            # What cannot be removed stays for a later run.
             self._clone().repository.succeeds("push", "--quiet", *leases, *arguments)
             left = tuple(branch for branch in branches if branch not in names)
             self._recorded = replace(self._recorded, branches=left)
@@ -427,7 +428,8 @@ class StatusBranch:
         return self._start or None
 
     def _read(self, tip: str | None) -> State:
-        """Read the state of a commit, None for none. A worker reads the same one for the pin and for its branch."""
+        """Read the state of a commit, None for none."""
+        # A worker reads the same one for the pin and for its branch.
         if tip != self._read_last[0]:
             self._read_last = (tip, read_state(self._open_tree(tip), self._seals) if tip else State({}))
         return self._read_last[1]

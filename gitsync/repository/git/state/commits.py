@@ -48,6 +48,7 @@ class Commit:
 def write_commit(repository: Repository, commit: Commit) -> str:
     """Write a commit and return its id. GitError if git refuses it."""
     stream = tuple(_format_stream(commit))  # not as one text: that would be all records of an estate once more
+    # A commit need not follow the one that the ref had before, so the ref is moved by force.
     return repository.run("fast-import", "--quiet", "--done", "--force", stdin=stream).decode().rstrip("\n")
 
 

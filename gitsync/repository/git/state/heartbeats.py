@@ -32,14 +32,14 @@ class _Beat(NamedTuple):
 
 
 def name_heartbeats(branch: str) -> str:
-    """Return the folder of the heartbeat branches that belong to a status branch. It is not a folder of that branch:
-    git cannot have a branch inside of another one.
-    """
+    """Return the folder of the heartbeat branches that belong to a status branch."""
+    # Not a folder of that branch: git cannot have a branch inside of another one.
     return f"{branch}-heartbeat/"
 
 
 def name_heartbeat(branch: str, agent: str) -> str:
-    """Return the heartbeat branch of an agent. Characters that a ref cannot have everywhere are escaped as in URLs."""
+    """Return the heartbeat branch of an agent."""
+    # Characters that a ref cannot have everywhere are escaped as in URLs.
     return name_heartbeats(branch) + quote(agent, safe="").replace(".", "%2E").replace("~", "%7E")
 
 

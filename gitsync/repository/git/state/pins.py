@@ -80,15 +80,13 @@ def read_pin(clone: Clone, run_id: str, branch: str, seals: RecordSeals) -> Pin 
     return pin
 
 
-def settle_pin(clone: Clone, run_id: str, wanted: Pin, seals: RecordSeals, author: Author) -> Pin:
-    """Return the pin of a run, which is `wanted` if no other worker was faster.
+def write_pin(clone: Clone, run_id: str, wanted: Pin, seals: RecordSeals, author: Author) -> Pin:
+    """Write the pin of a run that has none yet, and return it: that of another worker if one was faster.
 
     Raises ConfigError if the pin is not one of this run, StateError if it can be neither read nor written.
     """
+    _push_pin(clone, run_id, replace(wanted, seal=_make_seal(run_id, wanted, seals)), author)
     pin = find_pin(clone, run_id, wanted, seals)
-    if pin is None:
-        _write_pin(clone, run_id, replace(wanted, seal=_make_seal(run_id, wanted, seals)), author)
-        pin = find_pin(clone, run_id, wanted, seals)
     if pin is None:
         raise StateError(f"The pin {RUNS}{run_id} of {clone.url} was pushed, but is gone.", hint="Run this again.")
     return pin
@@ -143,7 +141,7 @@ def _parse_pin(run_id: str, lines: list[str]) -> Pin:
     )
 
 
-def _write_pin(clone: Clone, run_id: str, pin: Pin, author: Author) -> None:
+def _push_pin(clone: Clone, run_id: str, pin: Pin, author: Author) -> None:
     """Push a pin, unless there is one already. StateError if the branch cannot be pushed."""
     lines = "\n".join(f"{name}: {getattr(pin, name.lower())}" for name in _FIELDS)
     message = f"{format_status_message(f'Pin the run {run_id}', None)}\n{lines}\n"
@@ -163,7 +161,8 @@ def _write_pin(clone: Clone, run_id: str, pin: Pin, author: Author) -> None:
 
 
 def _check_pin(run_id: str, pin: Pin, wanted: Pin, seals: RecordSeals) -> None:
-    """Raise ConfigError if a pin is not one of this run. Workers that were started again come later than others."""
+    """Raise ConfigError if a pin is not one of this run."""
+    # Workers that were started again come later than others.
     faults = list(_list_faults(run_id, pin, wanted, seals))
     if faults:
         raise ConfigError(

@@ -105,13 +105,14 @@ def _escape_namespace(text: str) -> str:
 
 
 def _escape(text: str) -> str:
-    """Escape a text with percent signs, without a leading dot. A long name is truncated and gets a digest."""
+    """Escape a text with percent signs, without a leading dot."""
     if _AS_IT_IS.fullmatch(text):
         return text
     escaped = quote(text, safe="").replace("~", "%7E") or "%"
     escaped = "%2E" + escaped[1:] if escaped.startswith(".") else escaped
     if len(escaped) <= _LONGEST:
         return escaped
+    # A long name is truncated, and a digest keeps it apart from others.
     return f"{escaped[:_LONGEST]}%{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
@@ -164,10 +165,11 @@ def _is_claimed(record: Record) -> bool:
 
 
 def _build_annotations(record: Record) -> Mapping[str, str]:
-    """Build ASO's annotations, sorted. The agent stands for the namespace of the operator."""
+    """Build ASO's annotations, sorted."""
     generation = record.spec.reconciled_generation
     texts = {
         RECONCILED: str(generation) if generation else "",
+        # The agent stands for the namespace of the operator.
         OPERATOR: record.access.operator,
         RESOURCE_ID: record.arm_id if _is_claimed(record) else "",
     }
@@ -175,9 +177,10 @@ def _build_annotations(record: Record) -> Mapping[str, str]:
 
 
 def _build_labels(owner: Key | None) -> Mapping[str, Any]:
-    """Build the labels for owners that are manifests. There is no uid without a cluster."""
+    """Build the labels for owners that are manifests."""
     if owner is None:
         return {}
+    # There is no uid without a cluster.
     texts = {OWNER_KIND: f"{owner.kind}.{owner.group}", OWNER_NAME: owner.name}
     return {"labels": {name: text[:LONGEST_LABEL] for name, text in texts.items()}}
 
@@ -257,9 +260,11 @@ def decode_record(path: str, content: bytes, seals: RecordSeals = UNSEALED) -> R
     metadata = document.within("metadata")
     gvk, api_version = _parse_kind(document.text("apiVersion"), document.text("kind"))
     key = Key(gvk.group, gvk.kind, intern(metadata.text("namespace")), intern(metadata.text("name")))
+    # Each record has one path: a copy of a file must not stand for another resource.
     if make_record_path(key) != make_present_path(path):
         raise document.refusal("metadata", f"names {key}, whose file is {make_record_path(key)}")
     annotations = metadata.within("annotations", {})
+    # The seal covers the members below `gitsync` alone, so this one must agree with what is sealed.
     if metadata.count("generation") != own.count("generation"):
         raise own.refusal("generation", "does not match metadata")
     return Record(
@@ -322,7 +327,8 @@ def _parse_kind(api_version: str, kind: str) -> tuple[GVK, str]:
 
 
 def _read_generation(annotations: CheckedMapping) -> int:
-    """Read the generation. Older files, and resources that were never sent, have none."""
+    """Read the generation."""
+    # Older files, and resources that were never sent, have none.
     text = annotations.text(RECONCILED, "0")
     if not _GENERATION.fullmatch(text):
         raise annotations.refusal(RECONCILED, f"is {text!r}, not a whole number")

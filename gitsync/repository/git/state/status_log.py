@@ -26,6 +26,7 @@ _LONGEST_BLOB: Final = 100_000_000
 _LATEST: Final = int(datetime.max.replace(tzinfo=UTC).timestamp())
 _HEADER: Final = "\x01"
 _LOG: Final = (
+    # The settings of the person stay in force, so each option that they could change is stated.
     *("log", "--first-parent", "--diff-merges=first-parent", "--reverse", "--raw", "-z", "--no-abbrev"),
     *("--no-renames", "--no-relative", "--no-show-signature", "--encoding=UTF-8", "--root"),
     f"--format={_HEADER}%H{_HEADER}%ct{_HEADER}%P{_HEADER}%s{_HEADER}%(trailers:key=Revision,valueonly)",

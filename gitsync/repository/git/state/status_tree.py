@@ -194,8 +194,9 @@ def _name_file(key: Key, inventory: str) -> str:
 
 
 def _select_wanted(listing: SourceListing, entries: tuple[SourceEntry, ...], *, is_former: bool) -> list[SourceEntry]:
-    """Select the identity, by which records are read, then the documents. A link is refused: it may lead anywhere."""
+    """Select the identity, by which records are read, then the documents."""
     for entry in entries:
+        # A link may lead anywhere.
         if entry.kind is EntryKind.LINK:
             raise StateError(f"{entry.path} in {listing.name} is a symbolic link.", hint="Remove it.")
     wanted = select_documents(entries, is_former=is_former)

@@ -181,10 +181,9 @@ def _merge_revisions(theirs: State, after: State, agent: str) -> dict[str, str]:
 def find_changed_records(base: Records, records: Mapping[Key, Record | None]) -> Mapping[Key, Record | None]:
     """Find the records that differ from `base`, and None for those to forget, sorted by key.
 
-    A condition's time and request id alone are not a change. If only other fields changed, the condition keeps its
-    time. A record with a refused seal stays as it is, unless the new one is vouched for (`Trust.SIGNED`), or it is
-    forgotten and was signed by an older version; a record that was signed with the previous key, or by an older
-    version, is signed again.
+    A record with a refused seal stays as it is, unless the new one is vouched for (`Trust.SIGNED`), or it is forgotten
+    and was signed by an older version; a record that was signed with the previous key, or by an older version, is
+    signed again.
     """
     changed: dict[Key, Record | None] = {}
     for key, new in sorted(records.items()):
@@ -199,9 +198,11 @@ def find_changed_records(base: Records, records: Mapping[Key, Record | None]) ->
         elif old is None:
             changed[key] = new
         else:
+            # A condition's time and request id alone are not a change.
             is_same = new == old or (_is_same_condition(new, old) and replace(new, condition=old.condition) == old)
             must_sign = old.trust is Trust.SIGNED_BEFORE or (old.trust.is_refused and new.trust is Trust.SIGNED)
             if not is_same or must_sign:
+                # If only other fields changed, the condition keeps its time.
                 changed[key] = _keep_time(new, old)
     return changed
 

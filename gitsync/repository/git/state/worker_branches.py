@@ -70,9 +70,8 @@ class Recorded:
 
 
 def name_workers(branch: str) -> str:
-    """Return the folder of the branches of workers that belong to a status branch. It is not a folder of that branch:
-    git cannot have a branch inside of another one.
-    """
+    """Return the folder of the branches of workers that belong to a status branch."""
+    # Not a folder of that branch: git cannot have a branch inside of another one.
     return f"{branch}-shards/"
 
 
@@ -126,7 +125,7 @@ def _parse_branch(fields: list[str]) -> WorkerBranch | None:
 
 def read_recorded(clone: Clone, name: str, state: State, seals: RecordSeals) -> Recorded:
     """Read what workers have recorded since the status branch `name` was as it was for them; `state` is what it has
-    now. A branch that cannot be read is left out and named: everybody who may push can put one there.
+    now.
 
     Raises GitError if the remote does not answer.
     """
@@ -147,6 +146,7 @@ def read_recorded(clone: Clone, name: str, state: State, seals: RecordSeals) -> 
                 key for key, now in records_now.items() if now not in (before.records.get(key), after.records.get(key))
             }
             earlier = _read_earlier(clone, name, branch, seals) if doubtful else []
+        # A branch that cannot be read is left out and named: everybody who may push can put one there.
         except StateError as error:
             strays[name_worker(name, branch.run_id, branch.number)] = error.message
             continue

@@ -40,8 +40,9 @@ class WorkerStore:
 
     def reserve(self, update: Update) -> Mapping[Key, Record]:
         """Publish claims on the own branch, unless another run has recorded the resource on the status branch since the
-        own one began. What is the same on both is this worker's, from before it was started again.
+        own one began.
         """
+        # What is the same on both branches is this worker's, from before it was started again.
         taken, free = split_taken(self.own.state, self.status.load(), update)
         return {**taken, **self.own.reserve(free)}
 

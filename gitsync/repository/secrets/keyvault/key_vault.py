@@ -285,10 +285,7 @@ class KeyVault:
         return SecretStoreError(f"Secret {name} of {self._requests.vault} is disabled.", hint="Enable or remove it.")
 
     async def _put(self, name: str, value: Secret, tags: Mapping[str, str]) -> None:
-        """Write a secret; one of this name that is deleted is recovered first, if it was exported for the same key.
-
-        It may have been exported by any resource: a new owner may take over from a former one.
-        """
+        """Write a secret; one of this name that is deleted is recovered first, if it was exported for the same key."""
         conflict = await self._requests.put(name, value, tags)
         if conflict is None:
             return
@@ -296,6 +293,7 @@ class KeyVault:
         deleted = await self._requests.get_deleted(name)
         if deleted is None:
             raise conflict
+        # The secret may have been exported by any resource: a new owner may take over from a former one.
         if not deleted.owner or deleted.vault_key != find_vault_key(name, tags):
             raise SecretStoreError(
                 f"{self._requests.vault} keeps the name {name} for a deleted secret that gitsync did not export.",

@@ -91,6 +91,7 @@ async def open_requests(
         proxies={} if is_local else dict(connection.read_proxies(url)),
         # A challenge of another audience would take the token elsewhere.
         verify_challenge_resource=not is_local,
+        # `Retries` decides what is sent again, and a redirect would take the token to another host.
         retry_policy=AsyncRetryPolicy.no_retries(),
         redirect_policy=AsyncRedirectPolicy.no_redirects(),
         user_agent=f"gitsync/{__version__}",
@@ -166,13 +167,12 @@ class KeyVaultRequests:
         raise SecretStoreError(f"The list of the secrets of {self.vault} does not end.")
 
     def _read_entries(self, page: Any) -> list[Any]:
-        """Read the entries of a page. A malformed list is not an empty one: a secret that it leaves out would be
-        overwritten.
-        """
+        """Read the entries of a page."""
         entries = page.get("value") if isinstance(page, dict) else None
         link = page.get("nextLink") if isinstance(page, dict) else None
         if isinstance(entries, list) and isinstance(link, str | None):
             return entries
+        # A malformed list is not an empty one: a secret that it leaves out would be overwritten.
         raise SecretStoreError(f"{self.vault} returned a response that is not a list of secrets.", hint=_HINT)
 
     async def _show(self, request: VaultRequest) -> VaultSecret | None:

@@ -85,6 +85,7 @@ class KubernetesRequests:
             address=Address(ObjectKind.SECRET, right.namespace, name),
             words=f"review whether the service account may {right}",
         )
+        # Read before the request, since each answer resets it.
         was_away = self._was_away
         answer = await self._answer(self._client.create(review), api_call)
         is_allowed = bool(answer.status and answer.status.allowed)
@@ -157,12 +158,11 @@ class KubernetesRequests:
         return answer
 
     def _make_failure(self, response: httpx2.Response, api_call: ApiCall) -> SecretStoreError:
-        """Make the error for a refusal. One of a server that has just started may pass: it has not read all roles
-        yet.
-        """
+        """Make the error for a refusal."""
         status, body = response.status_code, _parse_json(response.content)
         if status == 401:  # an empty file gives a clearer message than a refused token
             self._check_token()
+        # The refusal of a server that has just started may pass: it has not read all roles yet.
         may_pass = status == 403 and (self._was_away or is_starting(body))
         self._was_away = self._was_away and (may_pass or status >= 500)
         return make_failure(api_call, status, response.headers, body, may_pass=may_pass)

@@ -57,13 +57,11 @@ class StoredObject:
 
 
 def make_object(export: Export, existing: StoredObject | None) -> StoredObject:
-    """Make the object that an export requests, as a replacement of the existing one.
-
-    It has no owner reference: its owner is not an object of the cluster, and Kubernetes collects objects without an
-    existing owner. Manifests cannot change the marks of gitsync.
-    """
+    """Make the object that an export requests, as a replacement of the existing one."""
     # A repository that is not known now stays as an earlier run wrote it.
     repository = export.owner.repository or (existing.repository if existing else "")
+    # There is no owner reference: the owner is not an object of the cluster, and Kubernetes collects objects without an
+    # existing owner.
     return StoredObject(
         address=export.address,
         data={key: value.reveal().encode() for key, value in export.data.items()},
@@ -72,6 +70,7 @@ def make_object(export: Export, existing: StoredObject | None) -> StoredObject:
             OWNER: str(export.owner),
             **({REPOSITORY: repository} if repository else {}),
         },
+        # Manifests cannot change the marks of gitsync.
         labels={**export.labels, **MANAGED_BY},
         version=existing.version if existing else "",
         kind=existing.kind if existing else "",

@@ -24,6 +24,7 @@ from gitsync.settings.files.whole_files import open_parent, replace_file
 _HEADER = re.compile(r"# gitsync: (Secret|ConfigMap) ([^/ ]+)/([^/ ]+), exported by (\S+(?: of .+)?)")
 _ASSIGNMENT = re.compile(r"(?:export )?([A-Za-z_][A-Za-z0-9_]*)=")
 _BARE = re.compile(r"[A-Za-z0-9_@%+=:,./-]*")
+# A pipe in place of the file is not waited for.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER_MODE = 0o777  # as the umask allows: the file itself is private
 _LINE_END = re.compile(r"[\n\r\0\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -83,6 +84,7 @@ class DotenvSink:
             check_export(export)
             self._refuse_collisions(content, export)
             self._refuse_multiline(export)
+            # The exports are examined together: a later one must not take the variable of an earlier one.
             content.blocks[export.address] = Block(str(export.owner), _format_lines(export))
 
     def _refuse_multiline(self, export: Export) -> None:
@@ -172,16 +174,15 @@ class DotenvSink:
 
 
 def quote_value(value: str) -> str:
-    """Quote a value of one line for POSIX shells, and for python-dotenv if it has such a quoting.
-
-    It has none for a single quote or a backslash beside a dollar or a backtick: then the rules of the shell apply.
-    """
+    """Quote a value of one line for POSIX shells, and for python-dotenv if it has such a quoting."""
     if _BARE.fullmatch(value) and value:
         return value
     if "'" not in value and "\\" not in value:
         return f"'{value}'"
     if "$" not in value and "`" not in value:
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    # python-dotenv has no quoting for a single quote or a backslash beside a dollar or a backtick: then the rules of
+    # the shell apply.
     return "'" + value.replace("'", "'\\''") + "'"
 
 

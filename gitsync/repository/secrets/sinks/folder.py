@@ -200,6 +200,7 @@ def _swap(folder: Path, files: Mapping[str, bytes]) -> None:
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         raise
+    # Only once the new name is on the disk may the old content go: a crash in between would leave neither.
     sync_folder(folder.parent)
     if aside:
         shutil.rmtree(aside)

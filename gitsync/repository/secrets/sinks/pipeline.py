@@ -97,15 +97,13 @@ class PipelineSink:
 
 
 def _write_to_github(tell: Tell, variables: Mapping[str, str], values: Mapping[str, str], is_secret: bool) -> None:  # noqa: FBT001 - one of two functions of one shape
-    """`::add-mask::` for each line of a secret, then `NAME<<DELIMITER` in the file that GITHUB_OUTPUT names.
-
-    Lines of punctuation alone are left out, since a mask of `{` would hide half of every log. The delimiter is random,
-    so that no value can hold it.
-    """
+    """`::add-mask::` for each line of a secret, then `NAME<<DELIMITER` in the file that GITHUB_OUTPUT names."""
     if is_secret:
         lines = {line.strip() for value in values.values() for line in value.splitlines()}
+        # Lines of punctuation alone are left out, since a mask of `{` would hide half of every log.
         for line in sorted(line for line in lines if any(map(str.isalnum, line))):
             tell(f"::add-mask::{_escape(line, _GITHUB_TEXT)}")
+    # The delimiter is random, so that no value can hold it.
     delimiter = f"gitsync-{secrets.token_hex(16)}"
     text = "".join(f"{name}<<{delimiter}\n{value}\n{delimiter}\n" for name, value in values.items())
     file = Path(variables["GITHUB_OUTPUT"])

@@ -71,6 +71,7 @@ class SopsSink:
         encrypted = await self._encrypt(manifest, file, file.parent)
         try:
             with lock_folder(file.parent):
+                # Another run may have written the file since it was read without the lock.
                 check_owner(export, await self.owner(export.address), f"{export.address} in {self._top}")
                 with open_parent(file, self._source) as folder:
                     replace_file(folder, file.name, encrypted, _FILE_MODE)
@@ -179,10 +180,11 @@ def _read_owner(manifest: Mapping[str, Any]) -> str:
 
 
 def _is_encrypted(encrypted: Any, manifest: Mapping[str, Any]) -> bool:
-    """Return whether each value is encrypted. An empty one is not, as there is nothing to hide."""
+    """Return whether each value is encrypted."""
     values = encrypted.get("stringData") if isinstance(encrypted, dict) else None
     if not isinstance(values, dict) or values.keys() != manifest["stringData"].keys():
         return not manifest["stringData"]
+    # An empty value is not encrypted, as there is nothing to hide.
     return all(
         isinstance(values[key], str) and values[key].startswith(_CIPHERTEXT)
         for key, plain in manifest["stringData"].items()

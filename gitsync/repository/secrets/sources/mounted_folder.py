@@ -37,9 +37,7 @@ class FolderSource:
         self._namespace = namespace
 
     async def read(self, address: Address, keys: Sequence[str]) -> Mapping[str, Secret] | None:
-        """As `SecretSource.read`. A complete object has no files whose names begin with a dot: they belong to
-        Kubernetes or an editor. A key with such a name can be read.
-        """
+        """As `SecretSource.read`."""
         top = self._tops[address.object_kind]
         if top is None:
             return None
@@ -48,6 +46,7 @@ class FolderSource:
             folder = self._find_folder(top, address)
             if folder is None:
                 return None
+            # Names that begin with a dot belong to Kubernetes or an editor; a key with such a name can be read.
             names = keys or sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
             contents = {name: _read_content(top, folder / name) for name in names if name != NOTE}
         return {
@@ -114,12 +113,11 @@ def _is_folder(path: Path) -> bool:
 
 
 def _is_object(path: Path) -> bool:
-    """Return whether a path is the folder of an object. A folder of folders alone is a namespace, which may have the
-    name of an object.
-    """
+    """Return whether a path is the folder of an object."""
     if not _is_folder(path):
         return False
     entries = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
+    # A folder of folders alone is a namespace, which may have the name of an object.
     return not entries or any(not entry.is_dir() for entry in entries)
 
 

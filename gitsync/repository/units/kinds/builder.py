@@ -86,4 +86,5 @@ class UnitBuilder(Protocol):
 @cache
 def find_builder(kind: UnitKind) -> UnitBuilder:
     """Return the builder of a kind, from its module."""
+    # By its name, so that no second list of kinds has to agree with the rows.
     return cast("UnitBuilder", import_module(f"gitsync.repository.units.kinds.{kind.word}").BUILDER)

@@ -78,6 +78,7 @@ def _is_object(path: str, reader: KustomizationReader) -> bool:
 def _is_library(chart: str, reader: KustomizationReader) -> bool:
     try:
         return read_chart(chart, reader).is_library
+    # In doubt it is a chart of its own, so that its fault is reported.
     except (ChartError, SourceError):
         return False
 
@@ -87,6 +88,7 @@ def _may_have_aso(paths: Iterable[str], reader: KustomizationReader) -> bool:
     try:
         contents = reader.tree.read(sorted(paths))
         return mentions_aso(contents.values()) or mentions_aso(list_packed(contents))
+    # What cannot be read may have them: as a unit, it is reported.
     except (ChartError, SourceError):
         return True
 

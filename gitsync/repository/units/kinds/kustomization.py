@@ -22,6 +22,7 @@ class Kustomizations(UnitBuilder):
         """Return whether it is a component."""
         try:
             return reader.read(unit.file).is_component
+        # It is then built like others, and so its fault is reported.
         except UnbuildableError:
             return False
 
