@@ -82,8 +82,8 @@ class _Keeper:
         return LookupRequest(f"{subject.arm_id}/{self._path[-1]}", subject.api_version, lists=True)
 
     def _find_shown(self, live: Mapping[str, Any]) -> Any:
-        """What the resource shows at the path: None for nothing, `_ABSENT` if there can be no children, `_UNEXPECTED` if
-        something on the way is not an object.
+        """What the resource shows at the path: None for nothing, `_ABSENT` if there can be no children, `_UNEXPECTED`
+        if something on the way is not an object.
         """
         found: Any = live
         for index, step in enumerate(self._path):

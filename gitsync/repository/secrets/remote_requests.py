@@ -53,8 +53,8 @@ class Retries:
         self._failure: TransientStoreError | None = None
 
     async def request(self, request: Callable[[], Awaitable[_Answer]]) -> _Answer:
-        """Return the answer to `request`; repeat it while it raises TransientStoreError, has attempts left, and for about
-        a minute. Raises what it raises last; without a request, if the service has failed before.
+        """Return the answer to `request`; repeat it while it raises TransientStoreError, has attempts left, and for
+        about a minute. Raises what it raises last; without a request, if the service has failed before.
         """
         if before := self._failure:
             message = f"{before.message} It is skipped for the rest of this run."

@@ -83,7 +83,7 @@ class VaultRequest:
 async def open_requests(
     url: str, credential: Any, connection: VaultConnection, clock: Clock, *, is_local: bool
 ) -> AsyncIterator[KeyVaultRequests]:
-    """`is_here`: the vault is an emulator on this machine, which has no domain to check an audience against."""
+    """`is_local`: the vault is an emulator on this machine, which has no domain to check an audience against."""
     client = SecretClient(
         vault_url=url,
         credential=cast("Any", credential or AnonymousCredential()),  # the SDK names an older protocol, and takes both
