@@ -110,6 +110,7 @@ def format_fault(fault: BaseException) -> list[str]:
 
 def _iterate_traces(fault: BaseException) -> Iterator[str]:
     """Exception types and stack traces, the cause first."""
+    # As in Python's own output: `from None` hides the exception before.
     cause = fault.__cause__ or (None if fault.__suppress_context__ else fault.__context__)
     if cause is not None:
         yield from _iterate_traces(cause)

@@ -119,6 +119,7 @@ def _show_computed(options: argparse.Namespace, config: Config) -> ExitCode:
     for field in fields:
         print(neutralize(f"{field.field}: {field.describe()}"))
         print(neutralize(f"    {field.expression}"))
+    # The hint is not part of the output, which a program may read.
     if not options.live and any(field.unknown for field in fields):
         print("gitsync: With --live, it reads from Azure what is unknown.", file=sys.stderr)
     return ExitCode.FINE
@@ -172,6 +173,7 @@ def _recall(record: Record | None) -> Mapping[str, Any] | None:
     """What the last run recorded of a resource, as far as it looks like Azure's answer."""
     if record is None or record.spec.baseline is None:
         return None
+    # A baseline has only what git sets, and expressions read the id from the body.
     named = {"id": str(record.arm_id), "name": record.arm_id.name}
     return {**record.spec.baseline, **named}
 

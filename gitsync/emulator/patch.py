@@ -54,6 +54,7 @@ def _keep(before: Any, sent: Any, *, is_sent: bool) -> Any:
     if sent is None:
         return GONE if is_sent or before is None else before
     if isinstance(sent, list) and isinstance(before, list) and sent:
+        # Providers that merge lists take an entry with a known name for its new value, and keep the others.
         names = [_identify(entry) for entry in sent]
         return [*sent, *(entry for entry in before if _identify(entry) not in names)]
     if not (isinstance(sent, Mapping) and isinstance(before, Mapping)):
@@ -77,6 +78,7 @@ def _fill(before: Any, body: Any, path: tuple[str, ...], default: Any) -> Any:
         return body
     step, rest = path[0], path[1:]
     if step == "*":
+        # An entry without a name is its own identity, and an object cannot be a key.
         earlier = {repr(_identify(entry)): entry for entry in before} if isinstance(before, list) else {}
         is_list = isinstance(body, list)
         return [_fill(earlier.get(repr(_identify(each))), each, rest, default) for each in body] if is_list else body
@@ -84,6 +86,7 @@ def _fill(before: Any, body: Any, path: tuple[str, ...], default: Any) -> Any:
         return body
     if rest:
         filled = _fill(before[step], body.get(step, {}), rest, default)
+        # An object is not added if it would be empty.
         return body if step not in body and not filled else {**body, step: filled}
     return body if step in body else {**body, step: before[step] if default is GONE else default}
 

@@ -243,6 +243,7 @@ class _Course:
         """Let those writes request their locks that waited for this one, and now for no other."""
         for follower in self._followers[name]:
             self._missing[follower] -= 1
+            # A follower in a later part is requested when that part begins.
             if not self._missing[follower] and follower in part:
                 last = self._find_last(self._before[follower])
                 if last is None:

@@ -85,6 +85,7 @@ class ManagedLock:
 
 def make_recorded_lock(key: Key, record: Record) -> ManagedLock:
     """Make the lock of a record, with the level that it had last."""
+    # An adopted lock was never sent, so only what Azure returned has its level.
     return ManagedLock(
         key, find_scope(record.arm_id), read_level(record.spec.applied) or read_level(record.spec.baseline)
     )
@@ -96,6 +97,7 @@ def find_moving_scope(prepared: Prepared, record: Record | None) -> ArmId:
     """
     if prepared.arm_id is None or not is_lock(prepared.arm_id):
         return NO_ID
+    # An operation that a run left unfinished may have ended either way.
     is_there = record is not None and record.claim.is_ours and record.writes.operation is None
     desired = read_level(prepared.template.body) if prepared.template else ""
     is_same = record is not None and make_recorded_lock(prepared.key, record).level == desired

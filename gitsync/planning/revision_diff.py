@@ -65,6 +65,7 @@ class Revised:
         values = Placeholders({prepared.key: prepared for prepared in self.prepared}, self.config_maps, self.secrets)
         requests: dict[Key, Request] = {}
         for prepared in self.prepared:
+            # A key may occur twice, which validation reports: the first manifest counts.
             if prepared.template is None or prepared.key in requests:
                 continue
             try:
@@ -119,6 +120,7 @@ def compare_revisions(plan: Plan, old: Revised, new: Revised, *, prune: bool) ->
     former = {prepared.key: prepared for prepared in old.prepared}
     for key, removed in plan.prunes.items():
         deleted = _rehearse_prune(removed, former[key], prune=prune)
+        # A resource that is detached or kept sends nothing, so its identity does not matter.
         is_delete = deleted.action is Action.DELETE
         results[key] = _refuse_identity(deleted, former[key].resource, new) if is_delete else deleted
     results = add_takes(results, records, plan.applies)
@@ -198,6 +200,7 @@ def _withhold(apply: Apply, result: Result) -> Result:
         notes.append(
             f"Its hold {change}: {days}." if hold is None or before is None else f"Its hold changes from {days}."
         )
+        # A hold is not part of a request, but its change must show in the report.
         if result.verdict is Verdict.IN_SYNC:
             result = replace(result, verdict=Verdict.PENDING)
     if hold and result.action is not Action.NONE:
@@ -213,6 +216,7 @@ def _withhold(apply: Apply, result: Result) -> Result:
 
 
 def _stop_invalid(blank: Result, prepared: Prepared) -> Result:
+    # The manifest is right apart from its identity, so it is blocked, not invalid.
     if refused := next((p for p in prepared.problems if p.code == NOT_ALLOWED), None):
         return _stop_result(blank, Verdict.BLOCKED, make_warning(NOT_ALLOWED, refused.message, refused.hint))
     first = next((p for p in sorted(prepared.problems, key=lambda p: p.order) if p.is_error), None)
@@ -244,6 +248,7 @@ class _Rehearsal:
         before = self._move_to_known(prepared.resource, before, request)
         if refused := self._refuse_other_id(blank, prepared.resource, before, request):
             return refused
+        # Only a create needs what it depends on: a resource that exists is compared in any case.
         if before is None and waits_for:
             other = next(iter(waits_for))
             waits = make_warning("WaitingForOwner", f"It depends on {other.key}, which fails.")
@@ -259,6 +264,7 @@ class _Rehearsal:
                 _note_policy(before, blank.manifest.policy),
             )
         is_known = before is not None and before.arm_id.is_same(request.arm_id)
+        # Another manifest of the old revision may have had the same resource, as before a rename.
         twin = before if is_known else self._by_id.get(request.arm_id.key)
         if twin is None:
             return self._compare_new(blank, request, prepared, is_new=before is not None)

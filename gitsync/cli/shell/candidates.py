@@ -74,6 +74,7 @@ def _list_flags(parser: argparse.ArgumentParser, slot: Slot) -> Iterator[Candida
         if slot.text in {"-", "--"} and action.dest in SETTINGS and SETTINGS[action.dest].is_advanced:
             continue
         about = str(action.help or "").replace("%%", "%").partition(". ")[0].rstrip(".")
+        # The `--no-` forms would double the list, so they show only after their first letters.
         flags = (flag for flag in action.option_strings if not flag.startswith("--no-") or slot.text.startswith("--no"))
         yield from _filter(slot.text, (Candidate(flag, about) for flag in flags if flag.startswith("--")))
 
@@ -183,6 +184,7 @@ def _list_kinds(wanted: _Wanted) -> Iterator[Candidate]:
     yield from (
         Candidate(kind if times[kind] == 1 else f"{kind}.{group}", group) for group, kind in sorted(group_kinds)
     )
+    # Without a first letter, the namespaces would bury the kinds.
     if wanted.slot.text:
         yield from _list_namespaces()
 

@@ -250,6 +250,7 @@ def _decide(macro: Macro, scope: EvaluationScope, over: Any, by: bool) -> bool: 
             if _require_bool(inner.evaluate(macro.args[0]), macro.name) == by:
                 return by
         except EvaluationError as error:
+            # An item that decides outweighs the errors of all others, as one side of `&&` or `||` does.
             failure = failure or error
     if failure is not None:
         scope.budget.step()  # fails if the budget is used up: that error is not ignored

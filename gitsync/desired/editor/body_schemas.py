@@ -145,6 +145,7 @@ class _Builder:
     def _build_member(self, member: BodyMember) -> Schema:
         notes = [note for note in describe_member(member) if not note.startswith(("one of", "such as", "always"))]
         described: Schema = {"description": "; ".join([describe_body_type(member.type), *notes])}
+        # A body must have what is required, so editors offer it even if Azure sets it.
         if member.is_read_only and not member.is_required:
             described |= {"readOnly": True, "doNotSuggest": True}
         return {**described, **self._build_value(member.type, member.name)}

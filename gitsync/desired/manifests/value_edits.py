@@ -64,6 +64,7 @@ def is_same(first: Any, other: Any) -> bool:
         return first.keys() == other.keys() and all(is_same(first[key], other[key]) for key in first)
     if isinstance(first, list) and isinstance(other, list):
         return len(first) == len(other) and all(map(is_same, first, other))
+    # A NaN does not equal itself, so an unchanged one would count as a change.
     if isinstance(first, float) and isinstance(other, float) and math.isnan(first):
         return math.isnan(other)
     return bool(first == other) and isinstance(first, bool) == isinstance(other, bool)
@@ -129,6 +130,7 @@ def _list_changes(value: Any, edit: Edit) -> Iterator[TextChange]:
 def _compare(old: Any, new: Any, path: FieldPath) -> Iterator[TextChange]:
     if is_same(old, new):
         return
+    # Without members a mapping is `{}` in the text, where no line can be added or removed.
     if isinstance(old, dict) and isinstance(new, dict) and old and new:
         for key in new:
             if key in old:
@@ -144,6 +146,7 @@ def _compare(old: Any, new: Any, path: FieldPath) -> Iterator[TextChange]:
 def _compare_lists(old: list[Any], new: list[Any], path: FieldPath) -> Iterator[TextChange]:
     """List the changes from the last item to the first, so that each index stays valid."""
     texts, new_texts = ([json.dumps(item, sort_keys=True) for item in items] for items in (old, new))
+    # The heuristic for long lists ignores frequent items, and so misses that they are unchanged.
     matcher = SequenceMatcher(None, texts, new_texts, autojunk=False)
     for _, start, end, new_start, new_end in reversed(matcher.get_opcodes()):
         both = min(end - start, new_end - new_start)

@@ -103,6 +103,7 @@ class VariableReader:
         if values is None:  # nothing is replaced here, so `${NAME}` is a mistake or a literal text
             return self._leave(subject)
         if values.is_partial:
+            # A document without any of the given variables may be for another tool, so its defaults stay too.
             values = replace(values, has_defaults=values.are_mentioned(document.text.decode(errors="replace")))
         try:
             substituted = substitute(document, values, self.budget, unit)
@@ -275,6 +276,7 @@ def _iterate_texts(value: Any, path: FieldPath = ()) -> Iterator[tuple[FieldPath
         return
     if isinstance(value, dict):
         for key, member in value.items():
+            # gitsync does not read the status, so a variable there has no effect.
             if path or key != "status":
                 yield from _iterate_texts(member, (*path, key))
     elif isinstance(value, list):

@@ -39,6 +39,7 @@ class CheckedMapping:
 
     def check_names(self, names: Collection[str]) -> None:
         """Refuse a mapping that lacks one of these members, or has another."""
+        # Only the first is raised, and it must be the same one in every run.
         for name in sorted(self.values.keys() ^ set(names)):
             raise self.refusal(name, "is missing" if name in names else "is not a known member")
 

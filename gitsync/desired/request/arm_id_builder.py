@@ -65,6 +65,7 @@ def find_owner(resource: Resource, kind: Kind) -> OwnerRef | None:
     if not kind.has_owner or not isinstance(owner, Mapping):
         return None
     name, arm_id = owner.get("name"), owner.get("armId")
+    # An expression that is the id of a manifest names it as its owner, just as a reference would.
     if isinstance(arm_id, ComputedValue):
         return OwnerRef(key=arm_id.id_of) if arm_id.id_of and not name else None
     if arm_id:
@@ -220,6 +221,7 @@ class ArmIds:
             owner_id, owner_type = self._find_owner_id(owner, depth)
             is_right = owner_id is not None and owner_type.casefold() == steps.owner_type.casefold()
             return _join(owner_id, steps.path) if owner_id is not None and is_right else None
+        # A slash alone is the tenant, and its key is empty.
         if owner.arm_id is not None and not owner.arm_id.key:
             return _join(steps.path) if allows_scope(kind, ScopeFlag.TENANT) else None
         parent = self._find_parent(owner, depth)

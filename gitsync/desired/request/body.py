@@ -291,6 +291,7 @@ def find_field(kind: Kind, path: JsonPath, resource: Resource) -> FieldPath | No
     if kind.provider is Provider.ENTRA and (field := find_link_field(path, resource)):
         return field
     patch, spec = read_body(resource) if resource.annotations.get(BODY) else {}, resource.spec
+    # The annotation is applied over the converted spec, so its values win.
     if has_path(patch, path, is_leaf=True):
         return (*BODY_PATH, *path)
     if kind.is_any_type:

@@ -113,6 +113,8 @@ class _Setting:
         kind = self._catalog.kind_of(resource)
         if kind is None:  # a problem of its own
             return resource
+        # Entries set fields of spec, of the annotation `gitsync/body` and of directory links: one mapping has all of
+        # them.
         annotations = {BODY: read_body(resource), **{annotation: {} for annotation in RELATIONS}}
         manifest: Any = {"spec": resource.spec, "metadata": {"annotations": annotations}, "body": {}}
         values, problems, patched = list[ComputedValue](), list(resource.problems), dict(resource.patched)
@@ -122,12 +124,14 @@ class _Setting:
                 self._check_owner(kind, entry.field, value)
                 manifest = _put(manifest, entry.field, value, is_word=entry.is_word)
                 values.append(value)
+                # A word has the line of its field; the annotation sets a field from another line.
                 if not entry.is_word:
                     patched[entry.field] = entry.source
             except _EntryError as error:
                 if entry.field in APPLICATION_IDS:  # the check of owners reports it
                     continue
                 problems.append(_locate(error, resource, entry))
+                # The field itself is right, and without a value it would be reported as missing too.
                 if error.code in _OF_EXPRESSION or entry.principal:
                     manifest = _hide_fault(manifest, entry)
         self.values[resource.key] = tuple(values)
@@ -305,6 +309,7 @@ def _put(value: Any, path: FieldPath, computed: ComputedValue, *, is_word: bool)
     if value is not None and not isinstance(value, dict):
         raise _EntryError("SetField", f"{computed.field} is not below a mapping in spec.", "Fix the field, or spec.")
     members = value or {}
+    # An id and a name could mean two resources.
     beside = [name for name in _INSTEAD_OF_ID if members.get(name)] if path == ("armId",) else []
     if beside:
         reference = computed.field.removesuffix(".armId")

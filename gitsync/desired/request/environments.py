@@ -69,6 +69,7 @@ def _collect_rivals(built: Sequence[Prepared], resources: Iterable[Resource]) ->
 def _list_identities(resource: Prepared) -> tuple[str, ...]:
     return (
         str(resource.key),
+        # Any number of units may read one resource in Azure; only those that write it are rivals.
         *([resource.arm_id.key] if resource.arm_id and resource.policy.allows_modify else []),
     )
 

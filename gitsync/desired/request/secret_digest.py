@@ -40,6 +40,7 @@ class Digests:
     @property
     def key_name(self) -> str:
         """Identifies the key without revealing it; "" without a key."""
+        # The message of a secret has at least two texts, so none can equal this one.
         return self._hmac(["the key itself"])[:8] if self.key else ""
 
     def of(self, resource: Key | str, secret_path: SecretPath, value: Secret) -> str:
@@ -59,6 +60,7 @@ class Digests:
 
     def _hmac(self, message: list[str]) -> str:
         key = self.key.reveal() if self.key else ""
+        # JSON separates the texts, so that two different lists never have the same message.
         return hmac.new(key.encode(), json.dumps(message).encode(), hashlib.sha256).hexdigest()
 
 

@@ -181,9 +181,11 @@ def _find_redirect_fault(uri: str, *, is_public: bool) -> str:
     parts = _split(uri)
     if parts is None:
         return "must be a URI such as https://shop.example.com/signin"
+    # The parts do not show an empty fragment.
     if parts.fragment or uri.endswith("#"):
         return "must not have a fragment"
     scheme = parts.scheme.casefold()
+    # A public client may have a scheme of its own, by which a device finds the app.
     if not is_public and scheme != "https" and not (scheme == "http" and parts.hostname in _LOCAL):
         return "must begin with https://, or with http://localhost"
     return "must name a host" if scheme in {"http", "https"} and not parts.hostname else ""

@@ -210,6 +210,7 @@ def _describe_part(part: _Part) -> Iterator[str]:
         yield "set by Azure" + (", and required" if member.is_required else "")
     elif member.is_required:
         yield "required"
+    # A member of all variants does not depend on the choice.
     if part.values and part.by != part.name and len(part.values) < part.choices:
         yield f"if {part.by} is {join_with_or(part.values)}"
     if member.is_write_only:

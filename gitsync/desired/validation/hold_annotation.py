@@ -68,6 +68,7 @@ def _parse(text: str, today: date | None) -> HeldUntil | Finding | None:
             f"{HOLD} lasts until {day}, which is more than {MOST_DAYS} days ahead.",
             f"Set {last} or an earlier day. To exclude a resource permanently, set its reconcile policy to skip.",
         )
+    # Reports and records have a reason in one line.
     reason = " ".join(parts[2].split())
     if len(reason) > LONGEST_REASON:
         return _make_error(

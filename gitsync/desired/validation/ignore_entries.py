@@ -125,6 +125,7 @@ def _check_until_and_reason(entry: Mapping[str, Any], position: str) -> Iterator
 
 
 def _is_date(value: Any) -> bool:
+    # `fromisoformat` also takes 20301231 and weeks, which the schema of editors refuses.
     if not isinstance(value, str) or not _DATE.fullmatch(value):
         return False
     try:

@@ -71,6 +71,7 @@ def _check_owner(resource: Resource) -> Iterator[Finding]:
 def _check_mysql_type(resource: Resource) -> Iterator[Finding]:
     """Check that there is one type of user: what it signs in with."""
     types = [name for name in ("aadUser", "localUser") if resource.spec.get(name) is not None]
+    # Without a spec, only that is reported.
     if len(types) != 1 and resource.spec:
         count = f"it sets {join_with_and(types)}" if types else "it sets neither"
         yield Finding(
@@ -98,6 +99,7 @@ def _find_nul(name: str) -> str:
 def _find_postgresql_fault(name: str) -> str:
     if name.startswith("pg_") or name in _POSTGRESQL_WORDS:
         return "must not begin with pg_, nor be public or none, which PostgreSQL reserves"
+    # A lone surrogate in a name cannot be encoded.
     if len(name.encode("utf-8", "replace")) > _POSTGRESQL_BYTES:
         return f"must have at most {_POSTGRESQL_BYTES} bytes, since PostgreSQL cuts a longer one"
     return _find_nul(name)

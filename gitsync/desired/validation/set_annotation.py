@@ -171,6 +171,7 @@ def _find_index(entries: Any, step: Entry) -> int | None:
         return None
     members = step.field.split(".")
     found = [index for index, entry in enumerate(entries) if _format_scalar(find_member(entry, *members)) == step.value]
+    # Several such entries leave open which of them is meant.
     return found[0] if len(found) == 1 else None
 
 

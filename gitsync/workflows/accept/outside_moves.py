@@ -86,6 +86,7 @@ def _find_index(desired: Any, live: Any, index: int) -> int | None:
         return None
     field = find_key_field(desired, live)
     if field is None:
+        # Entries without a key are paired by index, which shifts with one that was added or removed.
         return index if len(desired) == len(live) else None
     key = find_key(live[index], field)
     return index_by_key(desired, field).get(key or "", (None, None))[0]

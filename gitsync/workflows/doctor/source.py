@@ -166,6 +166,7 @@ def _load(store: StateStore) -> State | GitsyncError:
 
 
 def _examine_store(config: Config, store: StateStore, state: State | GitsyncError) -> Iterator[Check]:
+    # Records that cannot be read leave open whether they can be written, so that is checked too.
     if isinstance(state, GitsyncError):
         yield make_failure("records", state)
     try:

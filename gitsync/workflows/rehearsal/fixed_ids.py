@@ -100,6 +100,7 @@ class Ids:
 
     def __init__(self, rebuild: Rebuild, config_maps: Mapping[Address, Export]) -> None:
         self.rebuild = rebuild
+        # In reverse order, so that the first of equal values is the one that stays.
         self.exported = {
             value.reveal().casefold(): Exported(export.owner.key, address, key)
             for address, export in sorted(config_maps.items(), reverse=True)
@@ -167,6 +168,7 @@ def _describe_known(member: RebuiltResource, path: FieldPath, visit: Visit, know
         hint = f"Set {taker} to {{name: {config_map.name}, key: {known.key}}} instead."
     else:
         hint = f"Export it to a ConfigMap in namespace {member.key.namespace}, and name that ConfigMap in {taker}."
+    # Azure refuses to assign a role to a principal that is gone.
     stops = member.kind.arm_type.casefold() == _ASSIGNMENT
     return _make(member, path, message, hint, stops=stops)
 

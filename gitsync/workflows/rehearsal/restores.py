@@ -184,6 +184,7 @@ def _advise(member: RebuiltResource, soft: Retention, arm_id: ArmId) -> str:
         recover = f"To recover it with its contents if it was deleted, set {restore.field}: {restore.mode}."
     else:
         recover = f"To recover it with its contents, set {name_property(member.key, soft.field)} for a rebuild."
+    # Purge protection forbids the purge, and the command needs parts of the id.
     if find_member(member.body, "properties", "enablePurgeProtection") is True or not arm_id:
         return recover
     words = {

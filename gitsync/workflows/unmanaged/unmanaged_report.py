@@ -123,6 +123,7 @@ def _group(strays: Iterable[Stray]) -> list[tuple[tuple[str, str], list[tuple[st
     """Group strays by the id and the name of their resource group, and those by kind."""
     by_group: defaultdict[tuple[str, str], list[Stray]] = defaultdict(list)
     for stray in strays:
+        # Groups of several subscriptions may have the same name.
         folder = "/".join(stray.arm_id.split("/")[: 5 if stray.group else 3])
         by_group[folder.casefold(), _locate(stray)].append(stray)
 
@@ -242,6 +243,7 @@ def format_markdown(report: UnmanagedReport, *, names: bool) -> str:
     parts = [f"### {_format_summary(report)}"]
     if rows:
         fitting = select_fitting(rows, _ROOM, "resource")
+        # The note on what does not fit is not a row of the table.
         more = [] if fitting[-1].startswith("|") else ["", fitting.pop()]
         parts.append("\n".join(["| Group | Kind | Name | Created |", "|---|---|---|---|", *fitting, *more]))
     if commands := list_imports(report)[:20]:

@@ -66,6 +66,7 @@ class ResourceId:
     def has(self, name: str) -> bool:
         if name == "resourceType":
             return any(self.type)
+        # A missing parent reads as an empty id, so its value does not show whether it is set.
         return self.parent is not None if name == "parent" else bool(self.read_member(name))
 
     def is_zero(self) -> bool:

@@ -88,8 +88,10 @@ class BlockReferences:
     def _may_need(self, user: Key, target: Key) -> bool:
         if target in self._needs[user]:
             return True
+        # Terraform refuses a cycle of references.
         if target == user or self._reaches(target, user):
             return False
+        # From now on, a reference in the other direction would close a cycle.
         self._needs[user].add(target)
         return True
 

@@ -108,6 +108,7 @@ class _AnyBodyReader:
                     kept[escape(member.name)] = read.value
             elif others is not None and value is not None:
                 kept[escape(key)] = self.read_value(others, value, (*path, key))
+            # The discriminator selects the variant, even if no variant has it as a member.
             elif key == type_.by:
                 kept[key] = value
         members = (member for part in (type_, variant) if part for member in part.members.values())
@@ -197,6 +198,7 @@ def _is_secret(member: BodyMember) -> bool:
 def _fit_body(body: dict[str, Any], kind: Kind, name: str) -> tuple[dict[str, Any], list[str]]:
     """Leave out the smallest parts of a body without which it is valid, and return their paths."""
     unfit: list[str] = []
+    # Without one part another may be invalid, such as an object that required it.
     while removed := sorted(set(_list_unfit(body, kind, name)), key=str):
         body = deepcopy(body)
         for path in removed:

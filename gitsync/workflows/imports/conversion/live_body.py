@@ -129,6 +129,7 @@ def find_field_position(kind: Kind, field: FieldPath) -> FieldPosition:
             if inner is None or "arm" not in inner:
                 raise UnfitValueError
             type_ = inner["type"]
+            # A member of a union has no step in the body, which is its content.
             path = path if facts.get("oneOf") else (*path, *inner["arm"].split("/"))
             if mode := inner.get("mode", ""):
                 return FieldPosition(type_, mode, path)
@@ -164,6 +165,7 @@ class _BodyReader:
             if part.is_set or field.get("required") or (is_entry and name in _KEYS)
         }
         kept |= self.make_password_references(facts, kept, path)
+        # The references were added last, and manifests have the order of the kind.
         kept = {name: kept[name] for name in facts["fields"] if name in kept}
         return _Part(kept, any(part.is_set for _, part in parts.values())) if kept or is_entry else None
 
@@ -448,6 +450,7 @@ def _fit_number(value: Any) -> int | float:
             raise UnfitValueError from None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UnfitValueError
+    # Azure answers some integers with a decimal point.
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
