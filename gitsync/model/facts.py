@@ -30,7 +30,7 @@ class Field(TypedDict, total=False):
     required: bool  # a manifest without it is invalid
     whenEmpty: str  # what ASO sends for nothing: "null", "empty" for an empty collection, or "kept"
     default: Any  # stands for an absent value
-    signsIn: bool  # needed to writable the server: sent, but neither compared nor recorded
+    signsIn: bool  # needed to sign in to the server: sent, but neither compared nor recorded
     optionalConfigMapPair: str  # two members with the same text here give one value: by itself, or from a ConfigMap
     pattern: str  # of RE2; it may match anywhere in the text
     minimum: float

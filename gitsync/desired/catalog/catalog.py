@@ -202,7 +202,7 @@ class Catalog:
         return self._groups[name]
 
     def _unpack(self, name: str, file: str) -> list[bytes]:
-        """The lines of a file. They are not parsed: most of the versions of a group are never version for."""
+        """The lines of a file. They are not parsed: most of the versions of a group are never used."""
         try:
             return lzma.decompress(self._read(file)).split(b"\n")
         except (OSError, lzma.LZMAError) as error:

@@ -57,7 +57,7 @@ def read_collection_type(path: str) -> str:
 
 
 def name_lock(arm_id: str) -> str:
-    """Name the name of the write lock of a resource: its top-most ancestor that is a resource, or itself.
+    """Name the write lock of a resource: its top-most ancestor that is a resource, or itself.
 
     So a virtual network and its subnets exclude each other, and so do sibling agent pools and their cluster, at any
     depth: providers lock the top resource while an operation runs below it (Network, Kusto, Cosmos DB, AKS) and answer

@@ -144,7 +144,8 @@ def store_children(
 ) -> Any:
     """Store the children that a parent's body embeds, and return the body without them.
 
-    A `whole` body (of a PUT) without a list deletes its children; a list always deletes those that it does not name.
+    A body that `replaces` the last one (of a PUT) without a list deletes its children; a list always deletes those that
+    it does not name.
     """
     for embedded in list_embedded_lists(target.type):
         body, desired = take_children(body, embedded)

@@ -456,8 +456,8 @@ class _Reading:
         if weakness and not search.is_named:
             return search.leave_unless_named(weakness, field)
         author = find_author(search.result.changed_by, pointer)
-        path_in_body = find_location(field, self.prepared.resource)
-        return DriftedField(path=field, pointer=pointer, old=old, new=new, changed_by=author, source=path_in_body)
+        source = find_location(field, self.prepared.resource)
+        return DriftedField(path=field, pointer=pointer, old=old, new=new, changed_by=author, source=source)
 
     def refer(self, arm_id: str) -> Mapping[str, Any]:
         """Refer to a resource: by its name if it has a manifest in the same namespace."""

@@ -201,7 +201,7 @@ class DriftCommit:
 
     files: CommittedFiles
     message: str  # without its trailers
-    field_names: tuple[str, ...]  # the fields that it accepts (`quote_place`)
+    field_names: tuple[str, ...]  # the fields that it accepts (`quote_field`)
 
     @property
     def digest(self) -> str:

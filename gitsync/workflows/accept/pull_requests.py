@@ -95,7 +95,7 @@ def _identify(change: Attribution | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What a plan shows of drift, all as `quote_place` writes it."""
+    """What a plan shows of drift, all as `quote_field` writes it."""
 
     resources: frozenset[str] = frozenset()
     """Those whose drift it shows in full, except in the fields that were left out."""
@@ -185,11 +185,11 @@ class _Publisher:
         """Open or update the pull request of one group."""
         branch, tip = text.branch, self.tips.get(text.branch)
         request = self.host.find_request(branch)
-        field_name = request.url if request else f"the branch {branch}"
         own = self.branches.read_own(tip) if tip else None
         # A person has worked on the branch, and a push would throw that away.
         if tip and own is None:
-            sentence = f"The branch {branch} has commits by somebody else, so it was not changed: {field_name}"
+            shown = request.url if request else f"the branch {branch}"
+            sentence = f"The branch {branch} has commits by somebody else, so it was not changed: {shown}"
             return Published(
                 action=PublishedAs.LEFT, sentence=sentence, branch=branch, url=request.url if request else ""
             )

@@ -25,8 +25,8 @@ _GAPS: Final = get_args(Gap)
 def collect_known_values(
     state: State, prepared: Collection[Prepared], subscription: str, requested: RequestedValues = frozenset()
 ) -> KnownValues:
-    """Collect the values that records have. `prepared` are the manifests with the values made up so far; `asked` names
-    those values.
+    """Collect the values that records have. `prepared` are the manifests with the values made up so far; `requested`
+    names those values.
     """
     values: dict[ValueName, str] = _learn_variables(prepared, state.records, requested)
     secret_keys: dict[Address, tuple[str, ...]] = {}

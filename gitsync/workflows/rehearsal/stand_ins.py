@@ -138,7 +138,7 @@ class KnownValues:
 
 class MadeUpSource:
     """A Source that has every object with every key. Only an object that a manifest declares has just its keys in git,
-    so that variables without a key there get their defaults. `asked` collects the requested values that were made up.
+    so that variables without a key there get their defaults. `requested` collects the values that were made up.
 
     The credential Secret of a namespace exists only if a record or a manifest names it, since it decides in which
     subscription a resource is created.

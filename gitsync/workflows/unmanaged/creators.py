@@ -51,7 +51,7 @@ async def list_creators(
     strays: Sequence[Stray], requests: CheckRequests, now: datetime, *, reads_authors: bool
 ) -> tuple[dict[ArmId, Attribution], tuple[str, ...]]:
     """List who created each stray, by ARM id, and why that is not known of some: sentences. Azure's records of changes
-    are read only if `asks`, and only for what does not say it itself.
+    are read only with `reads_authors`, and only for what does not show it itself.
     """
     creations = {stray.arm_id: read_creation(stray) for stray in strays}
     gaps: list[str] = []
