@@ -75,7 +75,9 @@ def gather(config: Config, redactions: Redactions) -> Report:
 def join_run(run: RecordedRun, clock: Clock) -> Report:
     """Join the reports of a run. Raises StateError for one that no worker of this run has written."""
     ended = _list_ended(run)
-    parts = [read_report(run.gathered, "the status branch")] if run.gathered is not None else []
+    # The branches of a run that is not over stay. Its report has no more than they have: requests would count twice.
+    is_over = not run.ended.keys() <= run.reports.keys()
+    parts = [read_report(run.gathered, "the status branch")] if run.gathered is not None and is_over else []
     parts += [
         read_report(run.reports[branch.number], f"the branch of shard {branch.number}")
         for branch in run.workers

@@ -295,6 +295,7 @@ def check_complete(rig, report, alone):
         (result.key, result.condition.reason) for result in single.results
     ]
     assert len(rig.puts) == len(set(rig.puts)) == 2 * WORKERS, "no create is sent twice"
+    assert report.requests.writes == len(rig.puts), "nor counted twice"
 
 
 def test_a_shard_that_never_began_is_a_problem_and_its_resources_stay_what_they_were(never_begun):
