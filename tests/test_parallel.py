@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -98,6 +99,7 @@ def run(folder, *arguments, **variables):
 
 def run_pytest(folder, printed, arguments, variables):
     """As an interpreter does that is started in a folder, with its streams in a file."""
+    gc.freeze()  # pytest looks for garbage at its end, and would among all that other tests have left
     os.chdir(folder)
     os.environ.update(PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", ENDED=str(folder / "ended"), **variables)
     with printed.open("w") as output:
