@@ -47,7 +47,7 @@ def check_names_together(members: Sequence[Member]) -> Iterator[tuple[Member, Fi
     """Warn of manifests that may adopt the same object. Once each has an object of its own, they may share a name, and
     what the records have is not known here.
     """
-    first: dict[tuple[str, str], Member] = {}
+    first: dict[tuple[str, str, str], Member] = {}
     for member in members:
         spec = member.resource.spec
         if member.key.group != ENTRA_GROUP or not member.is_written or read_creation_mode(spec) == ALWAYS_CREATE:
@@ -57,7 +57,9 @@ def check_names_together(members: Sequence[Member]) -> Iterator[tuple[Member, Fi
         # An appId that is read from an application is not known yet.
         if not isinstance(name, str):
             continue
-        other = first.setdefault((member.key.kind, name.casefold()), member)
+        # A subscription has one tenant. Without one, namespaces may have credentials of several.
+        tenant = member.subscription or member.key.namespace
+        other = first.setdefault((tenant, member.key.kind, name.casefold()), member)
         if other is not member:
             yield member, _make_shared_name(field, name, other.resource)
 

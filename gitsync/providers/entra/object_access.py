@@ -50,7 +50,7 @@ class KnownObjects:
 
     def __init__(self) -> None:
         self._objects: dict[str, KnownObject] = {}
-        self._creators: dict[tuple[str, ObjectSearch], ArmId] = {}  # of objects that a search may not show yet
+        self._creators: dict[tuple[Retrier, str, ObjectSearch], ArmId] = {}  # of objects that a search may not show yet
         self.deleted: set[str] = set()
 
     def find(self, arm_id: ArmId) -> KnownObject | None:
@@ -65,10 +65,11 @@ class KnownObjects:
         """Return whether the run has created an object that Graph may not show yet."""
         return any(known.is_created and now < known.new_until for known in self._objects.values())
 
-    def claim(self, collection: str, search: ObjectSearch, arm_id: ArmId) -> ArmId:
+    def claim(self, retrier: Retrier, collection: str, search: ObjectSearch, arm_id: ArmId) -> ArmId:
         """Return the manifest that creates the object of a search in this run: the first that claims it."""
         folded = ObjectSearch(search.member, search.value.casefold())
-        return self._creators.setdefault((collection, folded), arm_id)
+        # Another credential may be one of another tenant, where the name is free.
+        return self._creators.setdefault((retrier, collection, folded), arm_id)
 
     def find_other_owner(self, object_id: str, known: KnownObject) -> str:
         """Return the id of an object that the run already has as that of another manifest; "" if there is none."""
@@ -148,7 +149,7 @@ class ObjectAccess(NamedTuple):
         """Raise ArmError if another manifest of this run creates the object that a search means: at the same time, both
         searches find nothing, and Microsoft Graph would create two.
         """
-        creator = self.all.claim(self.kind.collection, search, self.resource.arm_id)
+        creator = self.all.claim(self.graph.retrier, self.kind.collection, search, self.resource.arm_id)
         if creator != self.resource.arm_id:
             what = f"the {self.kind.names.one} with the {search.member} {search.value!r}"
             raise self._make_in_use(f"{creator} creates {what} in this run.")

@@ -1,5 +1,7 @@
 """One group from its search to its end: what is shown, what is sent, and what is not."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -7,7 +9,9 @@ from hypothesis import strategies as st
 from gitsync.emulator.faults import Canned, Drop, FaultRule, Match, Move
 from gitsync.errors import ArmError
 from gitsync.model.live import Absence, Live
+from gitsync.providers.arm.client import open_arm
 from tests.providers.entra.graph_rig import ADMINS, body_of, graph, make_resource
+from tests.support.arm_rig import anonymous
 from tests.support.hypothesis_profile import scale
 
 
@@ -277,6 +281,18 @@ async def test_two_manifests_that_are_created_at_once_do_not_make_two_groups(rig
     with pytest.raises(ArmError, match=f"{first.arm_id} creates the group with the displayName 'ADMINS'") as caught:
         await rig.put(second)
     assert (caught.value.code, len(rig.ids())) == ("GroupInUse", 1)
+
+
+async def test_another_credential_may_create_a_group_of_that_name(rig):
+    """It may be one of another tenant. The emulator has one, and so finds both."""
+    async with open_arm(anonymous(rig.azure.url), rig.clock) as arm:
+        elsewhere = replace(rig, arm=arm)
+        first, second = make_resource(), make_resource(name="second")
+        for run, resource in ((rig, first), (elsewhere, second)):
+            assert isinstance(await run.find(resource), Absence)
+        await rig.put(first)
+        await elsewhere.put(second)
+    assert len(rig.ids()) == 2
 
 
 async def test_groups_that_are_always_created_may_share_a_name(rig):
