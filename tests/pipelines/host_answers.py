@@ -5,8 +5,6 @@ import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from tests.support.answered_programs import Refusal
-
 KEPT = ("comments", "requests", "statuses", "deployments")
 
 
@@ -25,12 +23,12 @@ class Call:
             self.stdin, arguments[location] = (cwd / arguments[location][1:]).read_text().removesuffix("\n"), "@FILE"
 
     def answer(self) -> str:
-        """Record the call, and return what is printed. Raises Refusal."""
+        """Record the call, and return what is printed. Raises SystemExit with the message of a refused call."""
         with (self.home / "calls.jsonl").open("a") as file:
             print(json.dumps([self.name, self.arguments, self.stdin, self.variables]), file=file)
         refusal = self.home / "refusal"
         if refusal.exists():
-            raise Refusal(refusal.read_text())
+            raise SystemExit(refusal.read_text())
         files = {name: self.home / f"{name}.json" for name in KEPT}
         self.comments, self.requests, self.statuses, self.deployments = (
             json.loads(file.read_text()) for file in files.values()
@@ -174,7 +172,7 @@ class Call:
             status["context"] == sent["name"] and status["state"] == sent["state"] == "pending"
             for status in self.list_last(location[3])
         ):
-            raise Refusal("Cannot transition status via :enqueue from :pending")
+            raise SystemExit("Cannot transition status via :enqueue from :pending")
         return self.keep_status(
             location[3], sent["name"], sent["state"], sent.get("description", ""), sent.get("target_url"), 255
         )
@@ -273,7 +271,7 @@ class Call:
 
 def limit(text, most):
     if len(text) > most:
-        raise Refusal("the text is too long")
+        raise SystemExit("the text is too long")
 
 
 def on_github(one):

@@ -6,13 +6,19 @@ What it writes is not encrypted but turned round, sealed for the recipient whose
 import base64
 import hashlib
 import json
+import os
 import re
+import sys
+from pathlib import Path
 
 import yaml
 
-from tests.support.answered_programs import Refusal
-
 SEAL = re.compile(r"ENC\[AES256_GCM,data:(.*),iv:i=,tag:t=,type:str\]")
+
+
+def fail(code, message):
+    sys.stderr.write(message + "\n")
+    sys.exit(code)
 
 
 def words(arguments):
@@ -51,16 +57,17 @@ def mac(documents):
     return hashlib.sha256(json.dumps(documents, sort_keys=True).encode()).hexdigest()
 
 
-def recipient(file, call):
-    if call.variables.get("SOPS_AGE_RECIPIENTS"):
-        return call.variables["SOPS_AGE_RECIPIENTS"]
-    for folder in (call.cwd, *call.cwd.parents):
+def recipient(file):
+    if os.environ.get("SOPS_AGE_RECIPIENTS"):
+        return os.environ["SOPS_AGE_RECIPIENTS"]
+    for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / ".sops.yaml").is_file():
             for rule in yaml.safe_load((folder / ".sops.yaml").read_text())["creation_rules"]:
                 if re.search(rule.get("path_regex", ""), file):
                     return rule["age"]
-            raise Refusal("error loading config: no matching creation rules found")
-    raise Refusal("config file not found, or has no creation rules, and no keys provided through command line options")
+            fail(1, "error loading config: no matching creation rules found")
+    fail(1, "config file not found, or has no creation rules, and no keys provided through command line options")
+    return None
 
 
 def written(documents, form):
@@ -69,9 +76,9 @@ def written(documents, form):
     return "---\n".join(yaml.safe_dump(each, sort_keys=False) for each in documents)
 
 
-def encrypt(documents, flags, call):
+def encrypt(documents, flags):
     seal = {
-        "age": [{"recipient": recipient(flags["--filename-override"], call), "enc": "x"}],
+        "age": [{"recipient": recipient(flags["--filename-override"]), "enc": "x"}],
         "mac": mac(documents),
         "encrypted_regex": flags["--encrypted-regex"],
     }
@@ -79,30 +86,32 @@ def encrypt(documents, flags, call):
     return [turned(each, hidden, pattern) | {"sops": seal} for each in documents]
 
 
-def decrypt(documents, call):
+def decrypt(documents):
     seal = documents[0].get("sops")
     if not seal:
-        raise Refusal("sops metadata not found")
+        fail(1, "sops metadata not found")
     wanted = seal["age"][0]["recipient"].removeprefix("age1")
-    if call.variables.get("SOPS_AGE_KEY", "").removeprefix("AGE-SECRET-KEY-1") != wanted.upper():
-        raise Refusal(
-            f"Failed to get the data key required to decrypt the SOPS file.\n\nGroup 0: FAILED\n  age1{wanted}: FAILED",
+    if os.environ.get("SOPS_AGE_KEY", "").removeprefix("AGE-SECRET-KEY-1") != wanted.upper():
+        fail(
             128,
+            f"Failed to get the data key required to decrypt the SOPS file.\n\nGroup 0: FAILED\n  age1{wanted}: FAILED",
         )
     pattern = re.compile(seal["encrypted_regex"])
     plain = [turned({k: v for k, v in each.items() if k != "sops"}, shown, pattern) for each in documents]
     if mac(plain) != seal["mac"]:
-        raise Refusal(f"MAC mismatch. File has {seal['mac'].upper()}, computed {mac(plain).upper()}", 51)
+        fail(51, f"MAC mismatch. File has {seal['mac'].upper()}, computed {mac(plain).upper()}")
     return plain
 
 
-def answer(call):
-    """What the program prints. Raises Refusal."""
-    command, *arguments = call.arguments
+def main():
+    command, *arguments = sys.argv[1:]
     command = command.removeprefix("--")  # the older spelling
     flags, rest = words(arguments)
     if command not in {"encrypt", "decrypt"} or rest != ["/dev/stdin"]:
-        raise Refusal(f"unknown command {command}")
-    documents = list(yaml.safe_load_all(call.stdin))
-    made = encrypt(documents, flags, call) if command == "encrypt" else decrypt(documents, call)
-    return written(made, flags["--output-type"])
+        fail(1, f"unknown command {command}")
+    documents = list(yaml.safe_load_all(Path(rest[0]).read_text(encoding="utf-8")))
+    made = encrypt(documents, flags) if command == "encrypt" else decrypt(documents)
+    sys.stdout.write(written(made, flags["--output-type"]))
+
+
+main()

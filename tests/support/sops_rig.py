@@ -2,17 +2,18 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from gitsync.repository.secrets.sops_program import Sops
-from tests.support.answered_programs import write_program
-from tests.support.sops_double import answer
 
+DOUBLE = Path(__file__).with_name("sops_double.py")
 KINDS = ("double", "real")
 
 
@@ -60,8 +61,8 @@ def put_on_path(folder, name, text):
 def rig(kind, folder):
     home = {"HOME": str(folder)}
     if kind == "double":
-        path = put_on_path(folder / "bin", "sops", "")
-        write_program(folder / "bin" / "sops", answer)
+        script = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(DOUBLE))} "$@"\n'
+        path = put_on_path(folder / "bin", "sops", script)
         return Rig({**home, "PATH": path, "SOPS_AGE_KEY": "AGE-SECRET-KEY-1XYZ"}, "age1xyz", folder)
     if not (shutil.which("sops") and shutil.which("age-keygen")):
         pytest.skip("sops and age-keygen are not installed")
