@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from gitsync.desired.catalog.directory_relations import APPLICATION, PRINCIPAL
 from gitsync.desired.catalog.own_kinds import ASSIGNMENT, CREDENTIAL
 from gitsync.desired.problems.field_path import find_member
 from gitsync.model.arm_id import ArmId
@@ -14,8 +15,6 @@ from gitsync.model.arm_id import ArmId
 OWN: Final = "OwnIdentity"
 """The reason of a resource that is not written, since it belongs to gitsync's own identity."""
 
-_APPLICATION: Final = ("entra.azure.com", "Application")
-_PRINCIPAL: Final = ("entra.azure.com", "ServicePrincipal")
 _IDENTITY: Final = ("managedidentity.azure.com", "UserAssignedIdentity")
 _TRUST: Final = ("managedidentity.azure.com", "FederatedIdentityCredential")
 _ROLE: Final = ("authorization.azure.com", "RoleAssignment")
@@ -40,8 +39,8 @@ class _Sign(NamedTuple):
 
 
 _SIGNS: Final[Mapping[tuple[str, str], tuple[_Sign, ...]]] = {
-    _APPLICATION: (_Sign(_CLIENT, ("appId",)),),
-    _PRINCIPAL: (_Sign(_CLIENT, ("appId",)), _Sign(_OBJECT, ("id",))),
+    APPLICATION: (_Sign(_CLIENT, ("appId",)),),
+    PRINCIPAL: (_Sign(_CLIENT, ("appId",)), _Sign(_OBJECT, ("id",))),
     CREDENTIAL: (_Sign(_CLIENT, ("appId",)),),
     ASSIGNMENT: (_Sign(_OBJECT, ("principalId",)),),
     _ROLE: (_Sign(_OBJECT, ("properties", "principalId")),),
@@ -51,8 +50,8 @@ _SIGNS: Final[Mapping[tuple[str, str], tuple[_Sign, ...]]] = {
 """By the group and kind of a manifest."""
 
 _NOUNS: Final[Mapping[tuple[str, str], str]] = {
-    _APPLICATION: "is the application",
-    _PRINCIPAL: "is the service principal",
+    APPLICATION: "is the application",
+    PRINCIPAL: "is the service principal",
     CREDENTIAL: "is a credential of the application",
     ASSIGNMENT: "is an app role of the identity",
     _ROLE: "is a role assignment of the identity",

@@ -85,7 +85,6 @@ AUTOMATION = f"{IN_GROUP}/Microsoft.Automation/automationAccounts/ops"
 B2B = f"{IN_GROUP}/Microsoft.Logic/integrationAccounts/b2b"
 BALANCER = f"{IN_GROUP}/Microsoft.Network/loadBalancers/front"
 SITE = f"{IN_GROUP}/Microsoft.Web/sites/shop"
-SPRING = f"{IN_GROUP}/Microsoft.AppPlatform/Spring/spring"
 HERE = {"location": "westeurope"}
 LOCK = {"properties": {"level": "CanNotDelete"}}
 BUDGET = {

@@ -9,7 +9,6 @@ from gitsync.extensions.registry import Registry
 from gitsync.model.condition import Retry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
-from gitsync.planning.status.error_classes import classify
 from tests.support.builders import vnet_id
 
 REGISTRY = Registry(BUILT_IN)
@@ -61,7 +60,3 @@ async def post_check(group: str, kind: str, own: Live | None, **more) -> str:
 
 def class_of(group: str, kind: str, code: str, message: str = "No.", status: int = 400) -> Retry:
     return REGISTRY.classify(ArmError(message, code=code, status=status), (group, kind)).retry
-
-
-def default_class(code: str, message: str = "No.", status: int = 400) -> Retry:
-    return classify(ArmError(message, code=code, status=status)).retry

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from gitsync.model.arm_id import ArmId
 from gitsync.model.condition import Condition, ConditionStatus, Severity
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem, SourceLocation
@@ -35,11 +34,6 @@ def failed(reason, message, severity=Severity.ERROR, request_id=""):
         request_id=request_id,
         generation=2,
     )
-
-
-def with_id(values):
-    arm_id = values["arm_id"]
-    return values | {"arm_id": None if arm_id is None else ArmId(arm_id)}
 
 
 def result(of, verdict=Verdict.IN_SYNC, action=Action.NONE, condition=READY, **more):

@@ -1,4 +1,4 @@
-"""Resources in an emulated Azure, created by PUTs."""
+"""Resources in an emulated Azure, put there without requests."""
 
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.catalog.children import KindTree

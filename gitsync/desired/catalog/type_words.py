@@ -121,7 +121,7 @@ def format_count(number: int | str, noun: str) -> str:
 def add_article(kind: str) -> str:
     """`a ResourceGroup`, `an Image`, `a User`."""
     # Names of kinds that begin with U are spoken as `you`: User, UserAssignedIdentity.
-    return f"an {kind}" if kind[:1] in set("AEIO") else f"a {kind}"
+    return f"an {kind}" if kind.startswith(("A", "E", "I", "O")) else f"a {kind}"
 
 
 def format_short_key(key: Key) -> str:

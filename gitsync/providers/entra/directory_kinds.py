@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from gitsync.desired.manifests.creation_mode import ENTRA_GROUP
 from gitsync.providers.entra.application_conversion import APPLICATION
 from gitsync.providers.entra.directory_kind import DirectoryKind
 from gitsync.providers.entra.group_conversion import SECURITY_GROUP
 from gitsync.providers.entra.principal_conversion import SERVICE_PRINCIPAL
 
-_ENTRA: Final = "entra.azure.com"
-
 KINDS: Final[Mapping[tuple[str, str], DirectoryKind]] = {
-    (_ENTRA, "Application"): APPLICATION,
-    (_ENTRA, "SecurityGroup"): SECURITY_GROUP,
-    (_ENTRA, "ServicePrincipal"): SERVICE_PRINCIPAL,
+    (ENTRA_GROUP, "Application"): APPLICATION,
+    (ENTRA_GROUP, "SecurityGroup"): SECURITY_GROUP,
+    (ENTRA_GROUP, "ServicePrincipal"): SERVICE_PRINCIPAL,
 }
 """A test compares it with the kinds of the catalog."""

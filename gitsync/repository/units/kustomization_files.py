@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import yaml
 
+from gitsync.desired.catalog.type_words import add_article
 from gitsync.desired.problems.suggest import suggest
 from gitsync.repository.units.build_sandbox import UnbuildableError
 from gitsync.repository.units.tree import find_folder
@@ -132,7 +133,7 @@ def _check_header(path: str, fields: Mapping[str, Any]) -> None:
     if not kind or (kind in _KINDS and group in ("", _GROUP)):
         return
     # kustomize refuses any other header, with a poorer message.
-    content = f"a {kind[:_LONGEST_WORD]}{f' of {group[:_LONGEST_WORD]}' if group else ''}"
+    content = f"{add_article(kind[:_LONGEST_WORD])}{f' of {group[:_LONGEST_WORD]}' if group else ''}"
     if _is_misnamed(fields):
         raise _make_misnamed(path, content)
     raise UnbuildableError(

@@ -17,7 +17,6 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 GRAPH = "/providers/Microsoft.ResourceGraph/resources"
 LOG = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Insights/eventtypes/management/values"
 UPN = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims/upn"
-OBJECT_ID = "http://schemas.microsoft.com/identity/claims/objectidentifier"
 
 
 def correlate(name: str) -> str:

@@ -16,7 +16,6 @@ from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, o
 
 KEY, NEXT = Secret("k" * 32), Secret("n" * 32)
 OTHER_GROUP = f"/subscriptions/{GROUP_ID.split('/')[2]}/resourceGroups/other"
-HUB_FILE = "resources/default/network.azure.com/VirtualNetwork/hub.json"
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,6 @@ NETWORK = "2024-03-01"
 TAGGED = GROUP.replace("location: westeurope", "location: westeurope\n      tags: {team: a, env: b}")
 ONE_TAG = TAGGED.replace(", env: b", "")
 DNS = VNET.replace("addressSpace:", "dhcpOptions:\n        dnsServers: [10.0.0.4]\n      addressSpace:")
-BALANCER_ID = f"{GROUP_ID}/providers/Microsoft.Network/loadBalancers/front"
 BALANCER = """\
     apiVersion: network.azure.com/v1api20240301
     kind: LoadBalancer
