@@ -134,6 +134,7 @@ def sync(**settings: Unpack[Settings]) -> Report:
     Raises ConfigError for a wrong setting, another GitsyncError if the run is refused. Failures of single resources are
     in the report.
     """
+    # A program with an event loop awaits `execute` instead.
     return asyncio.run(execute(make_config(settings), writes=True))
 
 

@@ -70,6 +70,7 @@ class ExitCode(IntEnum):
     UNREACHABLE = 75  # as REFUSED, but because a server did not answer: EX_TEMPFAIL of sysexits.h
     HUNG_UP = 129  # stopped by SIGHUP: 128 and the number of the signal, as shells have it
     INTERRUPTED = 130  # by Ctrl-C
+    # As shells have it for a program that SIGPIPE ended: the reader of the output, such as `head`, is gone.
     STDOUT_CLOSED = 141
     TERMINATED = 143  # by SIGTERM
 
@@ -104,6 +105,7 @@ class GitsyncError(Exception):
 
     def _comes_from_outage(self) -> bool:
         error: BaseException | None = self
+        # An error of a library does not show what it means, so the search ends there.
         while isinstance(error, GitsyncError) and not error.is_outage:
             error = error.__cause__
         return error is not None and isinstance(error, GitsyncError)
@@ -184,6 +186,7 @@ class ProviderError(GitsyncError):
         self.at = at
         self.retry_after = retry_after
         self.outcome_unknown = outcome_unknown
+        # A timeout (408) and a throttle (429) pass by themselves, like an error of the server.
         self.is_outage = status in {408, 429} or status >= 500
 
 
@@ -224,6 +227,7 @@ class DeadlineError(ArmError):
 
     def __init__(self, message: str, **fields: Any) -> None:
         super().__init__(message, **fields)
+        # Set again: without a response the status is 0, which does not count as an outage.
         self.is_outage = True
 
 

@@ -72,6 +72,7 @@ def list_collection(cloud: EmulatedCloud, request: ServerRequest) -> ServerRespo
     cloud = apply_lag(cloud, request)
     cloud.require_scope(request)
     require_list(request)
+    # Searched, since the filter may have `atScope()` as well, which decides only about the reach.
     principal = _PRINCIPAL.search(request.query.get("$filter", ""))
 
     def show(resource: StoredResource) -> dict[str, Any] | None:

@@ -162,6 +162,7 @@ def find_value(value: Any, path: tuple[str, ...]) -> Any:
 
 def has_value(value: Any, path: tuple[str, ...]) -> bool:
     """Return whether there is a member at a path of names, null or not."""
+    # An empty path is the document itself, which is not a member.
     *parents, last = path or ("",)
     parent = find_value(value, tuple(parents))
     return isinstance(parent, Mapping) and last in parent

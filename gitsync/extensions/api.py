@@ -93,6 +93,7 @@ class Subject:
     leaving: frozenset[str] = frozenset()  # the embedded children that this run then deletes, likewise
 
 
+# Here and not in `gitsync.errors`, so that other packages import all that they need from one module.
 class PermanentError(GitsyncError):
     """Raised if only a change of the manifest can fix the problem: Ready becomes Error/Failed with its message."""
 

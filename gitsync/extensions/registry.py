@@ -86,6 +86,7 @@ class Registry:
     def allows_listed(self, group: str, kind: str, entry: Live) -> bool:
         """Return whether the entry of a list shows what the pre-checks of this kind need."""
         checks = (extension.pre_check for extension in self._by_kind.get((group, kind), []))
+        # Any other check may look at more than a state, and the entry of a list may lack that.
         return all(isinstance(check, OwnState) and check.allows_listed(entry) for check in checks if check)
 
     def modifies(self, group: str, kind: str) -> bool:

@@ -55,6 +55,7 @@ def load_installed() -> Extensions:
     Raises ConfigError if one cannot be loaded.
     """
     extensions: list[Extension] = []
+    # The first extension of a kind decides, so a package chooses its turn by the name of its entry point.
     for point in sorted(_list_entry_points(), key=lambda point: point.name):
         extensions.extend(guard_extension(extension, point.name) for extension in _load(point))
     return tuple(extensions)
@@ -185,6 +186,7 @@ def _guard_deleter(delete: Deleter, name: str) -> Deleter:
             with _collect_errors(own_errors):
                 await next(subject, azure)
 
+        # A deleter may call actions, whose responses can have secrets.
         with _blame(name, own_errors, is_silent=True):
             await delete(subject, azure, rest)
 

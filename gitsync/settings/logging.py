@@ -165,6 +165,7 @@ class _Interceptor(logging.Handler):
     """Hands the logs of libraries to gitsync's sink."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        # loguru raises for a level that only a library has.
         level = record.levelname if record.levelname in _COLOURS else record.levelno
         logger.opt(exception=record.exc_info).bind(library=record.name).log(level, _read_message(record))
 

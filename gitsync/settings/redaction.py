@@ -279,6 +279,7 @@ def tell_settings(redactions: Redactions, config: Config, environment: Mapping[s
     """Register what is secret from the start: settings, tokens of the machine, and passwords in URLs."""
     values = [getattr(config, field.name) for field in fields(config)]
     texts = [value for value in values if isinstance(value, str)]
+    # The address of a proxy may have a password.
     texts += [value for name, value in environment.items() if name.upper().endswith("_PROXY")]
     found = [value for name, value in environment.items() if name in _VARIABLES or _IS_A_SECRET.fullmatch(name)]
     headers = [value for name, value in environment.items() if _IS_HEADERS.fullmatch(name)]

@@ -55,6 +55,7 @@ def list_events(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
         if query.selects(row) and row.at + cloud.settings.change_log.activity_log_delay <= position.seen
     ]
     rows.sort(key=lambda row: row.at, reverse=True)
+    # With 0 entries, the link of a page would lead to the same page without end.
     size = max(1, cloud.settings.change_log.page_size)
     # Azure may return an empty page before the last one, so the second page is empty.
     page = [] if position.is_empty else rows[position.start : position.start + size]
@@ -151,6 +152,7 @@ class _Filter:
 
 def _parse_filter(text: str, now: float) -> _Filter:
     values: dict[str, str] = {}
+    # A value may contain `and`; only one before a name and an operator separates conditions.
     for clause in re.split(r" and (?=\w+ (?:ge|le|eq) )", text.strip()):
         match = _CLAUSE.fullmatch(clause)
         if match is None:

@@ -87,6 +87,7 @@ def log_request(cloud: EmulatedCloud, request: ServerRequest, before: Before, an
 def log_change(cloud: EmulatedCloud, before: Before, new: StoredResource | None, entry: LoggedChange) -> None:
     """Log an entry, with the changes since `before`; `new` is the current resource."""
     old = before.resource
+    # In memory, an untouched resource is the same object, which saves the comparison.
     values = _list_values(before.body, _embed(cloud, new)) if old and new and old is not new else {}
     change = ""
     if old is None or new is None:

@@ -159,6 +159,7 @@ def _list_rows(cloud: EmulatedCloud, request: ServerRequest, query: _Query) -> l
             and (target.shape is PathShape.GROUP) == query.of_groups
             and _may_see(cloud, request, target)
         ]
+    # Two sorts, since the time is descending and the id ascending; the second one keeps the order of equal times.
     rows.sort(key=lambda row: row["id"])
     return sorted(rows, key=lambda row: row["t"], reverse=True)
 
@@ -167,6 +168,7 @@ def _make_row(cloud: EmulatedCloud, target: Target, entry: LoggedChange, time: f
     kind = entry.change
     changes = {} if kind != "Update" else {path: _show_values(*values) for path, values in entry.values.items()}
     moment = f"{datetime.fromtimestamp(time, UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
+    # Inverted ticks of .NET, so that the ids of newer changes sort first.
     stamp = f"{_LAST_TICKS - int(time * 10_000_000) - _EPOCH_TICKS:020d}"
     guid = make_uuid(f"{target.key}:{entry.correlation}:{time}", "change")
     attributes = {

@@ -64,6 +64,7 @@ class PolicyContent:
             return (self.type if field == "type" else self.name) or None
         value: Any = self.body
         for name in _spell_path(self.body, field):
+            # Below an unknown value everything is unknown, and not missing.
             if value is UNKNOWN:
                 return UNKNOWN
             value = value.get(name) if isinstance(value, Mapping) else None
@@ -242,12 +243,14 @@ def _spell_path(body: Any, field: str) -> tuple[str, ...]:
 
 
 def _set_field(body: Mapping[str, Any], field: str, value: Any) -> dict[str, Any]:
+    # The name of a tag may have slashes.
     words = (name.replace("~", "~0").replace("/", "~1") for name in _spell_path(body, field))
     return dict(set_value(body, "/" + "/".join(words), value))
 
 
 def _normalize(field: str, value: Any) -> str:
     """Normalize values that Azure treats as equal: case, and the two spellings of a region."""
+    # A list may contain UNKNOWN, which JSON does not have, so `default` is needed.
     text = value.casefold() if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str).casefold()
     return text.replace(" ", "") if field == "location" else text
 

@@ -284,6 +284,7 @@ def _restrict(
     for condition in policy.conditions:
         field = _find_pending(condition.field, content, pending) if condition.field else None
         others = (other for other in policy.conditions if other is not condition)
+        # A field is restricted only if it alone decides: everything else in the policy applies.
         if field is None or not policy.concerns(changed) or not all(other.holds(changed) for other in others):
             continue
         if content.find_value(condition.field) != changed.find_value(condition.field) and not condition.holds(changed):

@@ -56,6 +56,7 @@ class DirectoryCollection:
     def list_shown(self, cloud: EmulatedCloud) -> list[tuple[str, StoredResource]]:
         """List the objects with their keys, sorted, and those that were deleted but are still shown."""
         prefix = f"{self.path}/".casefold()
+        # Credentials and role assignments are stored below their object.
         rows = {key: stored for key, stored in cloud.store.below(prefix) if "/" not in key.removeprefix(prefix)}
         # A script may define a principal of Microsoft Graph itself, with other roles.
         app_ids = {stored.body.get("appId") for stored in rows.values()}

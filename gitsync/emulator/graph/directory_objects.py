@@ -71,6 +71,7 @@ def remove_object(cloud: EmulatedCloud, collection: DirectoryCollection, stored:
         _move(cloud, below, stored.id, kept_path)
     for part_key, _ in below:
         cloud.store.drop_resource(part_key)
+    # Views that lag still show the object, so it stays; `is_shown` compares its age with the delay.
     if cloud.settings.graph.delays.gone:
         cloud.change(key, replace(stored, state=DELETED))
     else:

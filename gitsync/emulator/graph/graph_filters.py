@@ -56,6 +56,7 @@ def _read_clauses(text: str, filtered: Collection[str]) -> Iterator[tuple[str, s
         if name not in filtered:
             raise refuse_graph(400, "Request_UnsupportedQuery", f"Unsupported property filter clause for '{name}'.")
         yield name, literal[1:-1].replace("''", "'") if literal[0] == "'" else literal == "true"
+        # The loop would end with the text, and a filter that ends with `and` would pass.
         if not is_last and end + len(_SEPARATOR) == len(text):
             raise refuse_graph(400, "BadRequest", f"Invalid filter clause: There is a syntax error in '{text}'.")
         position = end + len(_SEPARATOR)

@@ -114,6 +114,7 @@ def show_group(stored: StoredResource) -> dict[str, Any]:
         **dict.fromkeys(_NULLS),
         **{name: [] for name in _LISTS},
         **body,
+        # Last: a Microsoft 365 group has these values whatever was sent.
         **(own if is_unified else {}),
     }
 

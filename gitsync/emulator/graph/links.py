@@ -23,6 +23,7 @@ from gitsync.emulator.state.store import StoredResource
 _REF: Final = "$ref"
 _ID: Final = "@odata.id"
 _BIND: Final = "@odata.bind"
+# The limit of Microsoft Graph for one PATCH
 _MOST_BOUND: Final = 20
 _MEMBERS: Final = "members"
 

@@ -24,6 +24,7 @@ from gitsync.emulator.state.store import StoredResource
 CREDENTIALS: Final = "federatedIdentityCredentials"
 ASSIGNED_TO: Final = "appRoleAssignedTo"
 ASSIGNMENTS: Final = "appRoleAssignments"
+# The limit of Entra ID for one application
 _MOST_CREDENTIALS: Final = 20
 _CREDENTIAL_TYPES: Types = {
     "name": str,
@@ -137,6 +138,7 @@ def _check_credential(body: Any) -> dict[str, Any]:
     credential = check_values(body, "FederatedIdentityCredential", _CREDENTIAL_TYPES, _LONGEST)
     if "name" in credential and not _NAME.fullmatch(credential["name"]):
         raise refuse_value("name", "Invalid value specified for property 'name'.")
+    # A PATCH may omit them: the placeholder meets every condition.
     audiences = credential.get("audiences", ["-"])
     if len(audiences) != 1 or not isinstance(audiences[0], str) or not 0 < len(audiences[0]) <= 600:
         raise refuse_value("audiences", "The property 'audiences' must have exactly one value.")

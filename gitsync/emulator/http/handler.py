@@ -329,6 +329,7 @@ def answer_own_path(cloud: EmulatedCloud, requests: RequestLog, method: str, pat
 
 def _is_loopback(remote: str) -> bool:
     try:
+        # Not every connection has an address, and one without it is not trusted.
         return ipaddress.ip_address(remote).is_loopback
     except ValueError:
         return False
@@ -423,6 +424,7 @@ class EmulatedThrottle:
         name = f"x-ms-ratelimit-remaining-{scope}-{kind}"
         if remaining < 1:
             self._buckets[key] = (remaining, now)
+            # Without a refill no later try succeeds, so any time is as good as another.
             seconds = max(1, math.ceil((1 - remaining) / bucket.per_second)) if bucket.per_second else 60
             raise refuse(
                 "SubscriptionRequestsThrottled" if request.target.subscription else "TooManyRequests",

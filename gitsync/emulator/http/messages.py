@@ -179,6 +179,7 @@ def make_page(
     """
     after = _decode_position(request.query.get("$skiptoken") or request.query.get("$skipToken") or "")
     top = request.query.get("$top", "")
+    # A `$top` of 0 is ignored: its page would have no entry that a next page could continue from.
     size = min(int(top), max_entries) if top.isdigit() and int(top) else max_entries
     shown = ((key, show(entry)) for key, entry in rows if key > after)
     # One more entry than fits shows whether there is a next page.

@@ -165,7 +165,9 @@ def _make_response(answer: ServerResponse) -> web.Response:
     headers = {"Cache-Control": "no-cache", **answer.headers}
     if answer.body is None:
         return web.Response(status=answer.status, headers=headers)
+    # A script may answer as a proxy or a load balancer does, with a page.
     if isinstance(answer.body, str):
         return web.Response(status=answer.status, headers=headers, text=answer.body, content_type="text/html")
+    # Microsoft Graph answers with a type of its own.
     headers.setdefault("Content-Type", "application/json; charset=utf-8")
     return web.Response(status=answer.status, headers=headers, body=json.dumps(answer.body).encode())

@@ -86,6 +86,7 @@ class Target:
     @property
     def parent(self) -> Target | None:
         """The resource that this one is nested in or extends; None for one directly in a group or higher."""
+        # The last type of a collection has no name, and so no pair.
         pairs = list(zip(self.types, self.names, strict=False))
         if self.shape is PathShape.RESOURCE:
             pairs = pairs[:-1]
@@ -113,6 +114,7 @@ class Target:
         return parse(self.path.rpartition("/")[0])
 
 
+# A list parses the id of every resource, and most requests name the same few.
 @lru_cache(maxsize=8192)
 def parse(path: str) -> Target:
     """Read the path of a URL, without the query; a path that ARM does not have gets the shape UNKNOWN."""

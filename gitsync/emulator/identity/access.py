@@ -305,6 +305,7 @@ def _list_stored_locks(cloud: EmulatedCloud, request: ServerRequest) -> list[Man
     ]
     if target.group:
         scopes.append(target.group_path.casefold())
+    # Without duplicates: a group as the target is in the list twice.
     rows = [row for scope in dict.fromkeys(scopes) for row in cloud.store.below(f"{scope}/providers/{_LOCK_TYPE}/")]
     if request.method == "DELETE":
         rows += [row for row in cloud.store.below(target.key + "/") if f"/providers/{_LOCK_TYPE}/" in row[0]]
@@ -337,6 +338,7 @@ def _find_operation_nearby(cloud: EmulatedCloud, target: Target) -> str:
     if parent_resource is not None and parent_resource.operation:
         return parent_resource.operation
     root = parent.key if parent is not None else target.key
+    # Every resource of a group is below it, and none of their operations stops a write of the group.
     if target.shape is PathShape.GROUP:
         return ""
     for key, _ in cloud.store.below(root + "/"):

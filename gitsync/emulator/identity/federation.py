@@ -52,6 +52,7 @@ def find_mismatch(
     remaining = list(credentials)
     for code, claim, name in _CLAIMS:
         value = claims.get(claim)
+        # `aud` may be a list of audiences (RFC 7519, 4.1.3).
         presented = value if isinstance(value, list) else [value]
         remaining = [credential for credential in remaining if getattr(credential, name) in presented]
         if not remaining:

@@ -55,6 +55,7 @@ class Tokens:
         self._clock = clock
         self._principals = {principal.client.casefold(): principal for principal in settings.principals}
         self._checked_tokens: dict[str, Mapping[str, Any]] = {}
+        # In one transaction, or two processes that start together would each sign with a key of their own.
         with store.transaction():
             if store.note("token-key") is None:
                 store.put_note("token-key", base64.b64encode(os.urandom(32)).decode())
@@ -88,7 +89,9 @@ class Tokens:
             )
             return self._make_error(401, "invalid_client", 7000215, text)
         seconds = self._settings.token_seconds
+        # Only one slash goes: the scope of an audience that ends with a slash has two before `.default`.
         audience = form.get("scope", "").split(" ")[0].removesuffix(".default").removesuffix("/")
+        # The path may name a tenant by its domain, or none (`common`); a token has its id.
         own_tenant = tenant if _GUID.fullmatch(tenant) else ""
         token = self.token(
             principal, audience=audience, tenant=own_tenant, contexts=_read_contexts(form.get("claims", ""))
@@ -189,6 +192,7 @@ def _has_valid_proof(principal: EmulatedPrincipal, form: Mapping[str, str]) -> b
     if "client_assertion" in form:
         return form.get("client_assertion_type") == _ASSERTION and form["client_assertion"].count(".") == 2
     client_secret = form.get("client_secret", "")
+    # An empty secret must not match a principal without one; and of texts, `compare_digest` takes only ASCII.
     return bool(principal.secret) and hmac.compare_digest(client_secret.encode(), principal.secret.encode())
 
 

@@ -199,6 +199,7 @@ class MemoryStore:
         return other
 
     def transaction(self) -> AbstractContextManager[None]:
+        # No request waits in the middle, so none sees the unfinished work of another.
         return nullcontext()
 
     def resource(self, key: str) -> StoredResource | None:

@@ -43,6 +43,7 @@ class SlowAction:
 def _refuse_protected_purge(deleted: StoredResource) -> Refused | None:
     if not find_value(deleted.body, ("properties", "purgeProtectionEnabled")):
         return None
+    # Azure names the operation after one deleted resource: DeletedVaultPurge.
     word = parse(deleted.id).types[-1].removesuffix("s")
     return refuse("MethodNotAllowed", message=f"Operation '{word[0].upper()}{word[1:]}Purge' is not allowed.")
 
@@ -63,6 +64,7 @@ SLOW_ACTIONS: Mapping[tuple[str, str], SlowAction] = {
 def run_action(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
     """Answer a POST; an action without a row in a table does not exist."""
     target = request.target
+    # First, since the path of most checks looks like an action of a namespace, such as `register`.
     if is_name_check(target):
         return answer_name_check(cloud, request)
     if not target.names and len(target.types) == 1:  # an action of a namespace, not of a resource
@@ -100,6 +102,7 @@ def _list_entries(cloud: EmulatedCloud, request: ServerRequest, answer: dict[str
     """Answer an action: page by page if it has a list of entries."""
     if "value" not in answer:
         return ServerResponse(200, answer)
+    # Pages continue after a key, and keys compare as texts: without the zeros, 10 would come before 2.
     rows = [(f"{index:06}", entry) for index, entry in enumerate(answer["value"], 1)]
     page = make_page(request, rows, lambda entry: entry, cloud.settings.page_size)
     # An answer may have more than its list, and each page repeats it.

@@ -60,6 +60,7 @@ def _check(subnet: str, body: Mapping[str, Any], network: str, network_body: Map
 
 def _list_ranges(texts: Any) -> Iterator[AddressRange]:
     for text in texts if isinstance(texts, list) else ():
+        # None for a body that has only `addressPrefixes`; and what cannot be read as a range is not checked.
         try:
             yield ip_network(text, strict=False)
         except (TypeError, ValueError):
@@ -67,6 +68,7 @@ def _list_ranges(texts: Any) -> Iterator[AddressRange]:
 
 
 def _is_inside(network: AddressRange, other: AddressRange) -> bool:
+    # By their ends: the type of `subnet_of` accepts no network that may be of either version.
     return network.version == other.version and (
         int(other.network_address) <= int(network.network_address)
         and int(network.broadcast_address) <= int(other.broadcast_address)

@@ -117,6 +117,7 @@ def _check_unassigned(cloud: EmulatedCloud, request: ServerRequest, grant: tuple
     prefix = request.target.key.rpartition("/")[0] + "/"
     for _, other in cloud.store.below(prefix):
         if _read_grant(other.body) == grant:
+            # Azure's message has the name without hyphens.
             raise refuse("RoleAssignmentExists", name=parse(other.id).name.replace("-", ""))
 
 
@@ -159,6 +160,7 @@ def _admit_endpoint(
 def _list_connections(body: Mapping[str, Any], list_name: str) -> Sequence[Mapping[str, Any]]:
     connections = find_value(body, ("properties", list_name))
     return (
+        # An entry of another type keeps its position, since states are set by index.
         [entry if isinstance(entry, Mapping) else {} for entry in connections] if isinstance(connections, list) else []
     )
 

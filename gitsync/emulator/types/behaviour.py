@@ -388,6 +388,7 @@ _ROWS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+# Needed for every entry of a list, and a page may have a thousand.
 @lru_cache(maxsize=2048)
 def choose_behaviour(kind: str) -> TypeBehaviour:
     """Choose the behaviour of an ARM type, in any case."""
@@ -405,6 +406,7 @@ def is_recorded(kind: str) -> bool:
 def _list_rows(kind: str) -> list[str]:
     """List the names of the rows that apply to a type, the most general first."""
     words = kind.casefold().split("/")
+    # No star for the namespace itself: its own row already applies to everything in it.
     return [words[0], *("/".join((*words[:depth], "*")) for depth in range(2, len(words))), "/".join(words)]
 
 

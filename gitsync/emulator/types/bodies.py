@@ -135,6 +135,7 @@ def take_children(
 def list_children(store: Store, key: str, embedded: EmbeddedList) -> list[tuple[str, StoredResource]]:
     """List the children of one kind, the oldest first."""
     prefix = f"{key}/{embedded.type.casefold()}/"
+    # The prefix also has what is below a child, such as the lock of a subnet.
     rows = [(child_key, child) for child_key, child in store.below(prefix) if "/" not in child_key[len(prefix) :]]
     return sorted(rows, key=lambda pair: pair[1].number)
 
@@ -166,6 +167,7 @@ def embed_children(cloud: EmulatedCloud, target: Target, body: Mapping[str, Any]
     """Embed the stored children in a stored body, each as it was sent."""
     for embedded in list_embedded_lists(target.type):
         child_rows = list_children(cloud.store, target.key, embedded)
+        # Without children, an empty list must not create the objects on the way to it.
         if child_rows or find_value(body, embedded.path[:-1]) is not None:
             entries = [{"name": parse(child.id).name, **child.body} for _, child in child_rows]
             body = set_value(body, "/" + "/".join(embedded.path), entries)
@@ -194,6 +196,7 @@ def hide_secrets(value: Any) -> Any:
         return {
             name: _show_member(name, member)
             for name, member in value.items()
+            # Only a text is hidden by its name: an object is searched member by member, and a switch is shown.
             if not (name.casefold() in _ATOMIC or (isinstance(member, str) and _is_secret_name(name)))
         }
     if isinstance(value, list):
@@ -209,6 +212,7 @@ def _show_member(name: str, member: Any) -> Any:
     return hide_secrets(member)
 
 
+# Bodies repeat the same member names, and the pattern has many alternatives.
 @lru_cache(maxsize=4096)
 def _is_secret_name(name: str) -> bool:
     return _TEXT.fullmatch(name.casefold()) is not None
@@ -284,6 +288,7 @@ def _make_id(target: Target, behaviour: TypeBehaviour) -> str:
         namespace, *types = spell_in_ids(target.type).split("/")
         pairs = [word for pair in zip(types, target.names, strict=True) for word in pair]
         path = "/".join((f"{target.scope}/providers", namespace, *pairs))
+    # Only the first one: further on, a name may be the same word.
     path = path.replace("/resourceGroups/", f"/{behaviour.group_word}/", 1)
     return path.casefold() if behaviour.lowers_ids else path
 

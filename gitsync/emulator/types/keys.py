@@ -235,6 +235,7 @@ def _list_rule_keys(resource: StoredResource) -> dict[str, Any]:
     for which in ("primary", "secondary"):
         secret = make_key(resource.id, which)
         text = f"Endpoint=sb://{namespace}.servicebus.windows.net/;SharedAccessKeyName={target.name}"
+        # A rule of an entity is valid for that entity alone, so its connection string names it.
         parts = [text, f"SharedAccessKey={secret}", *(f"EntityPath={entity}" for entity in entities)]
         answer |= {f"{which}Key": secret, f"{which}ConnectionString": ";".join(parts)}
     return answer

@@ -61,6 +61,7 @@ DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
 def apply_put_effects(kind: str, before: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the body of a PUT with what Azure keeps or resets of the stored body before it."""
     arm_type = kind.casefold()
+    # For `fill_absent`, GONE stands for the earlier value: the member is kept.
     effects = dict.fromkeys(KEPT.get(arm_type, ()), GONE) | dict(DEFAULTS.get(arm_type, {}))
     for pointer, default in effects.items():
         body = fill_absent(before, body, pointer, default)

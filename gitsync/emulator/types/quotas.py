@@ -129,6 +129,7 @@ def check_quota(
             words: dict[str, Any] = {"location": location, "zones": ",".join(machines.zones), "id": target.path}
             raise refuse("SkuNotAvailable", subscription=target.subscription, **words)
     quotas = _list_quotas(cloud, location)
+    # Counting reads all resources of the subscription, so it is left out where nothing is limited.
     if not quotas:
         return
     used = _count_used(cloud, target.subscription, location)
@@ -251,6 +252,7 @@ def _count(
             needs[target.namespace.casefold(), counted.name.casefold()] += 1
     for machines in _list_machines(cloud, target, body, keys):
         sku = next((sku for sku in cloud.settings.skus if sku.name.casefold() == machines.size.casefold()), None)
+        # A size without a row has no family either: it needs no cores, so nothing is added under the empty name.
         cores = machines.count * sku.cores if sku is not None else 0
         # Spot machines of all families share one quota.
         names = ["lowprioritycores"] if machines.is_spot else ["cores", sku.family.casefold() if sku else ""]
@@ -327,6 +329,7 @@ def _read_zones(value: Any) -> tuple[str, ...]:
 
 
 def _is_spot(body: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    # Low is the former name of Spot, which Azure still accepts.
     return str(find_value(body, path)).casefold() in {"spot", "low"}
 
 

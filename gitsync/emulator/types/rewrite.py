@@ -125,6 +125,7 @@ def _change_text(change: Callable[[str], str]) -> ValueChange:
 
 
 def _make_decimal(value: Any) -> Any:
+    # In Python a truth value is a whole number too.
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -143,6 +144,7 @@ def _add_defaults(defaults: Mapping[str, Any]) -> ValueChange:
 
 
 def _add_entry(entry: Any) -> ValueChange:
+    # A client that sends back what it has read already has the entry.
     return lambda original: [*original, entry] if isinstance(original, list) and entry not in original else original
 
 
@@ -163,6 +165,7 @@ def _capitalize_group(arm_id: str) -> str:
 def _indent(text: str) -> str:
     try:
         root: Element = fromstring(text)  # noqa: S314 - the policy is a test's own, and expat limits the expansion of entities
+    # A policy with expressions in C# need not be well-formed XML.
     except ParseError:
         return text
     indent(root, space="\t")

@@ -11,6 +11,7 @@ from gitsync.extensions.factories.value_paths import At
 GROUP = "apimanagement.azure.com"
 
 _API_VERSION: Final = "2022-08-01"
+# Azure names the keys of a gateway otherwise than those of a subscription; ASO's fields are the same for both.
 _GATEWAY = Keys(SecretAction("/listKeys", _API_VERSION, {"primaryKey": At("primary"), "secondaryKey": At("secondary")}))
 _SUBSCRIPTION = Keys(SecretAction("/listSecrets", _API_VERSION, TWO_KEYS))
 

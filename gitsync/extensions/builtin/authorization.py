@@ -62,6 +62,7 @@ def index_roles(answer: LookupResult) -> dict[str, str]:
     roles: dict[str, str] = {}
     for entry in entries:
         properties, name = entry.get("properties"), entry.get("name")
+        # The list has custom roles too, and a name in git must mean the same role in every tenant.
         if not isinstance(properties, Mapping) or properties.get("type") != BUILT_IN_ROLE:
             continue
         display_name = properties.get("roleName")

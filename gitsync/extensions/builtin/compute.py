@@ -18,6 +18,7 @@ def scale_set_extension(api_version: str) -> ChildShape:
         "publisher settings type typeHandlerVersion"
     )
     properties: dict[str, object] = dict.fromkeys(names.split())
+    # Versions begin with a date, so they compare as texts.
     if api_version >= "2022-03-01":
         properties["suppressFailures"] = None
         properties["protectedSettingsFromKeyVault"] = {"secretUrl": None, "sourceVault": {"id": None}}
@@ -38,7 +39,9 @@ EXTENSIONS: Extensions = (
         modify=keep_children(
             ("properties", "virtualMachineProfile", "extensionProfile", "extensions"),
             scale_set_extension,
+            # A manifest may have extensions itself, so those in Azure must not replace them.
             merge_by_name,
+            # A flexible scale set may have no profile of machines, and so no list of extensions.
             optional=True,
         ),
     ),

@@ -12,10 +12,12 @@ from gitsync.model.arm_id import ArmId
 
 GROUP = "dbforpostgresql.azure.com"
 
+# `Ready` is the only state of a server that accepts changes; the others pass as in ASO.
 _UP = allow_only(*TERMINAL, "ready")
 _SERVER = OwnState('Flexible Server is in state "{state}"', allows=_UP, field="state")
 _OWNING_SERVER = OwnerState('Owning FlexibleServer is in state "{state}"', allows=_UP, field="state")
 
+# PostgreSQL answers `isReadOnly` as a boolean, MySQL as a text.
 _PARAMETERS = OnlyWhatWasSet(read_only=True, folds_case=False)
 _NOT_OURS = {
     "azure_maintenance": "users have no access to it",
@@ -26,6 +28,7 @@ _NOT_OURS = {
 
 async def skip_system_databases(subject: Subject, next: NextImport) -> tuple[Subject, Imported]:  # noqa: A002 - ASO's word
     """Decides by the name alone, and reads none of the skipped databases (docs/reference/kinds.md#imports)."""
+    # With case: PostgreSQL distinguishes a database `Postgres` from its own.
     reason = _NOT_OURS.get(ArmId(subject.arm_id).name)
     return (subject, skipped(reason)) if reason else await next(subject)
 

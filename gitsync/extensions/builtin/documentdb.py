@@ -12,6 +12,7 @@ from gitsync.extensions.factories.value_paths import At, map_same_names
 
 GROUP = "documentdb.azure.com"
 
+# With case, and no other settled state, as ASO's own check intends it
 _CASSANDRA_CLUSTER = OwnerState(
     'Owning CassandraCluster is in provisioning state "{state}"', allows=allow_exactly("Succeeded")
 )

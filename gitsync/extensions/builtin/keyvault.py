@@ -40,6 +40,7 @@ def request_deleted(subject: Subject) -> tuple[LookupRequest, ...]:
     """The deleted vault of the same name, if the vault must be created. Not for names that are known only in a later
     step.
     """
+    # A plan shows a part of an id that is not known yet as `<…>`, which no id of a vault contains.
     if find_goal(subject) is None or subject.live is not None or "<" in subject.arm_id:
         return ()
     return (LookupRequest(_make_deleted_id(subject), API_VERSION),)

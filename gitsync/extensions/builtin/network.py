@@ -124,6 +124,8 @@ _REFUSALS = (
 EXTENSIONS: Extensions = (
     Extension(
         group=GROUP,
+        # Merged, unlike the lists below: a manifest may have rules itself, while ASO has no field for the other
+        # children.
         kind="LoadBalancer",
         modify=keep_children(("properties", "inboundNatRules"), inbound_nat_rule, merge_by_name),
     ),

@@ -45,6 +45,7 @@ EXTENSIONS: Extensions = (
         "sql.azure.com",
         (  # A password that is not taken stays so.
             ErrorRule(kind="Server", code="PasswordNotComplex", becomes=Class.FATAL),
+            # Azure accepts it once another manifest, the server's security alert policy, is applied.
             ErrorRule(kind="ServersVulnerabilityAssessment", code="VulnerabilityAssessmentADSIsDisabled"),
         ),
     ),

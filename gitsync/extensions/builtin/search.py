@@ -11,6 +11,7 @@ from gitsync.extensions.factories.value_paths import At, format_text, list_entri
 GROUP = "search.azure.com"
 
 _API_VERSION: Final = "2025-05-01"
+# The key that every service begins with has no name; as in ASO, one named `default` counts as such a key.
 _DEFAULT: Final = (None, "default")
 
 

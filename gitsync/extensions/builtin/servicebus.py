@@ -33,6 +33,7 @@ EXTENSIONS: Extensions = (
         {
             "Namespace": Keys(_ROOT_RULE, _ENDPOINT),
             "NamespacesAuthorizationRule": Keys(SecretAction("/listKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)),
+            # Spelled as ASO sends it; Azure compares actions without case.
             "TopicAuthorizationRule": Keys(SecretAction("/ListKeys", _API_VERSION, KEYS_AND_CONNECTION_STRINGS)),
         },
     ),

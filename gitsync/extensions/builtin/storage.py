@@ -17,6 +17,7 @@ _KEYS = SecretAction(
     },
 )
 _SERVICES = ("blob", "dfs", "file", "queue", "table", "web")
+# As in ASO, an account that shows no endpoints exports none, and one that lacks only the wanted one is an error.
 _ENDPOINTS = StatusFields(
     {f"{service}Endpoint": At(f"properties/primaryEndpoints/{service}", optional=True) for service in _SERVICES}
 )

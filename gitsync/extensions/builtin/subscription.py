@@ -20,6 +20,7 @@ CANCELLED = frozenset({"deleted", "disabled", "warned"})
 """States of a subscription that cannot be cancelled any more, in lower case."""
 
 GONE = "subscriptionnotfound"
+# The id becomes part of the path of a POST, so it must not be able to lead anywhere else.
 _ID = re.compile(r"[0-9A-Za-z-]*")
 
 

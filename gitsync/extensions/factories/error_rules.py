@@ -65,6 +65,7 @@ class Refusals:
 def _reclassify(classification: Classification, becomes: Class) -> Classification:
     if becomes is Class.FATAL:
         return Classification(Retry.NEVER)
+    # A fatal class has no speed to keep, and ASO takes a missing one as slow.
     keeps_its_speed = becomes is Class.RETRYABLE and not classification.is_fatal
     return classification if keeps_its_speed else Classification(Retry.SLOW)
 

@@ -76,6 +76,7 @@ class _Keeper:
         if not subject.children:
             return child
         body = subject.children.get(ArmId(f"{subject.arm_id}/{self._path[-1]}/{child['name']}").key, child)
+        # Only the properties: name and id stay as Azure spells them.
         return {**child, "properties": body.get("properties")}
 
     def _make_lookup(self, subject: Subject) -> LookupRequest:

@@ -111,4 +111,5 @@ def _read_secrets(source: SecretFields, subject: Subject, field_names: list[str]
             hint="The secrets were not exported; the next run tries again. If the response stays the same, "
             "remove the fields from operatorSpec.",
         ) from None
+    # None skips the field, while an empty value is an error of its destination.
     return {name: Secret(value) for name, value in values.items() if value is not None}

@@ -31,6 +31,7 @@ def format_text(value: Any) -> str:
 def decode_base64(value: Any) -> str:
     """The text of a base64 value."""
     try:
+        # Without `validate`, characters that are not base64 are dropped silently.
         return base64.b64decode(format_text(value), validate=True).decode()
     except ValueError:  # not base64, not ASCII, or not UTF-8
         raise UnexpectedShapeError("is not text in base64") from None  # the cause would carry the value

@@ -201,6 +201,7 @@ def list_source_names(file: SourceFile) -> tuple[str, ...]:
     not a name.
     """
     texts, origin = read_source_settings(file.content, file.path).get("this_repository", ((), ""))
+    # A text may be a list with commas, as in a flag.
     names = tuple(filter(None, (name.strip() for text in texts for name in text.split(","))))
     if wrong := next((name for name in names if not _SOURCE_NAME.fullmatch(name)), None):
         raise ConfigError(

@@ -74,6 +74,7 @@ def _add_flag(parser: argparse.ArgumentParser, setting: Setting, choices: tuple[
         shape["action"] = argparse.BooleanOptionalAction
     else:
         shape |= {"metavar": metavar, "action": "append" if setting.form in _REPEATED else "store"}
+    # A text, as a variable or a file would have it, so that one parser serves all.
     if setting.form in OPTIONAL:
         shape |= {"nargs": "?", "const": "true"}
     flags = (setting.short, setting.flag) if setting.short else (setting.flag,)

@@ -25,6 +25,7 @@ OTHERS = ("CI", "JENKINS_URL", "TEAMCITY_VERSION", "CODEBUILD_BUILD_ID")
 
 def find_host(environment: Mapping[str, str]) -> Host | None:
     """Find the host of the pipeline; None outside of these."""
+    # Azure Pipelines writes `True`, the others `true`.
     return next((host for host in Host if environment.get(host.value, "").casefold() == "true"), None)
 
 
@@ -40,6 +41,7 @@ def find_job_url(environment: Mapping[str, str]) -> str:
     if host is None or not (repository and name and number):
         return ""
     page = "actions/runs/" if host is Host.GITHUB else "_build/results?buildId="
+    # The URI of a collection ends with a slash, and the name of a project may have blanks.
     return f"{repository.rstrip('/')}/{quote(name)}/{page}{quote(number)}"
 
 

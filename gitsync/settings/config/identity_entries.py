@@ -21,6 +21,7 @@ MOST_IDENTITIES: Final = 1000
 _MOST_BYTES = 1_000_000
 
 _NAMESPACE = re.compile(r"[a-z0-9*](?:[-a-z0-9*]*[a-z0-9*])?")
+# No user before an `@`, and no path: the host alone decides where tokens are sent.
 _CLOUD = re.compile(r"https://[^\s/?#@\\]+")
 _INLINE = re.compile(r"\s*\{|.*?:(?:\s|$)", re.DOTALL)
 """How YAML begins, and no path: with a brace, or with a key."""
@@ -41,6 +42,7 @@ def read_allowed_identities(value: Any, origin: str) -> AllowedIdentities:
         return _read_document(origin, value.encode(), is_file=False)
     try:
         with Path(value.strip()).open("rb") as file:
+            # One byte more shows that a file is too large.
             return _read_document(value.strip(), file.read(_MOST_BYTES + 1), is_file=True)
     except OSError as error:
         raise ConfigError(

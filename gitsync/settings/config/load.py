@@ -114,6 +114,7 @@ def list_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
         name for name in sorted(variables) if name.startswith(_PREFIX) and not name.startswith(_NO_SETTINGS)
     ]
     words = [word for word in (name.removeprefix(_PREFIX) for name in own_variables) if word not in known_words]
+    # Other programs may use the prefix, so only a near miss is reported.
     nearest = {word: get_close_matches(word, sorted(known_words), n=1, cutoff=0.8) for word in words}
     return [
         f"{_PREFIX}{word} is not a setting. Did you mean {_PREFIX}{near[0]}?" for word, near in nearest.items() if near
@@ -123,6 +124,7 @@ def list_misspelt_variables(variables: Mapping[str, str]) -> list[str]:
 def _find_default_file(folder: Path) -> Path | None:
     """The operator's file in a folder, if any. ConfigError if a file in a repository has operator settings."""
     default_path = folder / FILE_NAME
+    # A dangling link must not count as no file, or the operator's settings would be ignored silently.
     if not os.path.lexists(default_path) or (default_path.is_dir() and not default_path.is_symlink()):
         return None
     if not default_path.is_file():
@@ -224,6 +226,7 @@ def make_config(settings: Mapping[str, Any]) -> Config:
                 values[name] = _parse(SETTINGS[name], value)
             except (ConfigError, ValueError) as error:
                 faults.append(_describe_fault(name, error))
+    # A program gives both in the same way, so neither is nearer than the other.
     if values.get("status_branch") and values.get("status_dir"):
         faults.append("status_branch and status_dir exclude each other. Give one of them.")
     if not faults:
@@ -305,6 +308,7 @@ def _format_value(setting: Setting, value: Any) -> tuple[str, ...]:
     if value == "" and setting.form in _EMPTY:
         return (_EMPTY[setting.form],)
     if isinstance(value, int | float) and not isinstance(value, bool) and setting.form is SettingForm.DURATION:
+        # `str` writes some numbers with an exponent, which a duration does not have.
         return (f"{value:f}s",)
     if isinstance(value, int | float) and setting.form in {SettingForm.COUNT, SettingForm.POSITIVE, SettingForm.SHARE}:
         return (str(value),)

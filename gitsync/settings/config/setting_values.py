@@ -113,6 +113,7 @@ def _parse_switch(text: str) -> bool:
 
 
 def _parse_count(text: str, least: int = 0) -> int:
+    # Nine digits are enough for any count; for thousands, Python raises an error with another text.
     if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < least:
         raise ValueError(f"expected a whole number from {least}, not {text!r}")
     return int(text)
@@ -154,6 +155,7 @@ def _parse_url(text: str) -> str:
     """An address to talk to: https, or http to this machine; a bare host is meant as https."""
     url = text if "://" in text else f"https://{text}"
     parts = _split_url(url)
+    # The message does not show the text, which may have a password.
     if parts is None or parts.scheme not in {"https", "http"} or parts.query or parts.fragment or parts.username:
         raise ValueError("expected an address such as https://management.azure.com")
     if parts.scheme == "http" and not is_loopback(parts.hostname):
@@ -190,6 +192,7 @@ def _parse_release(text: str) -> str:
 
 def _parse_secret(text: str, pattern: str) -> Secret:
     """The value shows in no message, so the pattern of a secret only limits its length."""
+    # Line breaks only: the output of a command ends with one, while blanks may be part of the value.
     value = text.strip("\r\n")
     if pattern and not re.fullmatch(pattern, value, re.DOTALL):
         raise ValueError("expected at least 32 characters, for example from `openssl rand -base64 32`")

@@ -69,6 +69,7 @@ def _read_members(node: YamlNode) -> tuple[dict[str, Any], list[str]]:
 
 def _make_entry(values: Mapping[str, Any], line: int) -> UnitEntry:
     substitution = values.get("substitute")
+    # `envsubst` replaces $NAME too, which Flux does not.
     if values.get("variables"):
         substitution = replace(substitution or Substitution(), takes_braceless=True)
     options = UnitOptions(
@@ -90,6 +91,7 @@ def _make_entry(values: Mapping[str, Any], line: int) -> UnitEntry:
 
 def _read_path(node: YamlNode) -> str:
     path = posixpath.normpath(node.text_of_one_line())
+    # What is outside of the source belongs to no revision.
     if path.startswith("/") or path.partition("/")[0] == "..":
         raise node.wrong(f"expected a folder inside the source, not {path!r}.")
     return "" if path == "." else path

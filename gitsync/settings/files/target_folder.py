@@ -67,7 +67,9 @@ class TargetFolder:
         self._made.clear()
         try:
             yield
+        # Ctrl-C too: a part of the files is worse than none.
         except BaseException as failure:
+            # Files before the folders that were made for them
             for real_path in reversed(self._made):
                 with suppress(OSError):
                     real_path.rmdir() if real_path.is_dir() else real_path.unlink()
@@ -98,6 +100,7 @@ class TargetFolder:
         try:
             with self._open_parent(path, is_made=False) as (parent, name):
                 os.unlink(name, dir_fd=parent)
+            # Without the last parent, which is the target folder itself: it stays.
             for folder in PurePosixPath(path).parents[:-1]:
                 # A folder with other files stays.
                 with self._open_parent(str(folder), is_made=False) as (parent, name), suppress(OSError):

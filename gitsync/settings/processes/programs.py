@@ -88,6 +88,7 @@ _TABLE: Mapping[Program, _Row] = {
         ),
         grace=18.0,  # the last push of the status; the run aborts at 20
     ),
+    # None of these three gets the user's home: its keys, settings and plugins must not decide the result.
     Program.GPG: _Row(("PATH", "TMPDIR", "LD_LIBRARY_PATH"), grace=10.0),
     Program.HELM: _Row(("PATH",), grace=10.0),
     Program.KUSTOMIZE: _Row(("PATH",), grace=10.0),

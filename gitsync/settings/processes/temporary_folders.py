@@ -34,6 +34,7 @@ def make_temporary_folder() -> Path:
 
 def remove_temporary_folder(folder: Path) -> None:
     """Remove a folder of this process, as far as that is possible."""
+    # Before the lock is released: another run would take a folder without one for abandoned.
     shutil.rmtree(folder, ignore_errors=True)
     lock = _locks.pop(folder, None)
     if lock is not None:
@@ -88,6 +89,7 @@ def _remove_if_abandoned(folder: Path) -> None:
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         found = os.fstat(lock)
+        # Anyone can make a folder of this name in /tmp, so only one as `mkdtemp` makes it counts.
         if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) == stat.S_IRWXU:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(folder, ignore_errors=True)
