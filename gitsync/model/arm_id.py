@@ -92,6 +92,7 @@ class ArmId(str):
     @property
     def is_group(self) -> bool:
         """Return whether it is the id of a resource group itself."""
+        # The id of a provider in a subscription has as many steps.
         return self.key.count("/") == _GROUP_STEPS and self.resource_group is not None
 
     @property

@@ -67,6 +67,7 @@ def is_owned_by(owner: str, key: Key) -> bool:
     try:
         return Owner.parse(owner).key == key
     except ValueError:
+        # A person may have written anything into the annotation.
         return False
 
 

@@ -96,6 +96,7 @@ class LineTable:
 
     def rename(self, steps: Mapping[int, str]) -> LineTable:
         """Return a table in which some nodes have other keys."""
+        # Both tables share what stays: nothing changes a table once its document is read.
         table = LineTable()
         table._numbers, table._ends, table._written = self._numbers, self._ends, self._written
         table._steps = [steps.get(node, step) for node, step in enumerate(self._steps)]

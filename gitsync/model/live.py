@@ -40,6 +40,7 @@ class Live:
         state = self.provisioning_state
         if state is None or state == "Succeeded":  # the usual case
             return StateMeaning.SUCCEEDED
+        # Without an id the type is unknown, and only the states of all types have a meaning.
         arm_id = self.body.get("id")
         return read_state(state, ArmId(arm_id) if isinstance(arm_id, str) else NO_ID)
 

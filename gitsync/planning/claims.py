@@ -48,6 +48,7 @@ def assign_writers(prepared: Sequence[Prepared], records: Mapping[Key, Record]) 
 def _group_by_id(prepared: Iterable[Prepared]) -> Iterable[list[Prepared]]:
     by_id: dict[str, list[Prepared]] = defaultdict(list)
     for resource in prepared:
+        # Without an id nothing shows that two manifests are about one resource.
         if resource.arm_id:
             by_id[resource.arm_id.key].append(resource)
     return by_id.values()
@@ -56,6 +57,7 @@ def _group_by_id(prepared: Iterable[Prepared]) -> Iterable[list[Prepared]]:
 def _pair(same: Sequence[Prepared], records: Mapping[Key, Record]) -> Iterator[tuple[Prepared, Prepared]]:
     """Pair each manifest of a resource but its writer, with the writer."""
     candidates = [resource for resource in same if resource.policy.allows_modify]
+    # One key twice is a mistake that validation reports: both have the same record.
     if len({resource.key for resource in same}) < 2 or not candidates:
         return
     writer = min(candidates, key=lambda resource: (*_rank(resource, records.get(resource.key)), resource.key))
@@ -129,6 +131,7 @@ def move_claims(
     prepared = tuple(prepared)
     declared = {resource.key: resource for resource in prepared}
     owned: dict[str, list[Record]] = defaultdict(list)
+    # Of several former records the first by key is taken over, the same one in every run.
     for key, record in sorted(records.items()):
         if record.claim.is_ours and key not in untrusted:
             owned[record.arm_id.key].append(record)
@@ -142,6 +145,7 @@ def move_claims(
         if not (current and current.claim.is_ours):
             settled[writer.key] = _take_over(former[0], current, writer)
             moves[writer.key] = former[0].key
+        # Only the writer's record has what was sent and returned (docs/reference/design.md#duplicate-resources).
         settled |= {
             record.key: replace(
                 record,
@@ -195,9 +199,11 @@ def _take_over(former: Record, current: Record | None, writer: Prepared) -> Reco
             former.spec,
             applied=_fit_body(former.spec.applied, former.key, writer.key),
             baseline=_fit_body(former.spec.baseline, former.key, writer.key),
+            # The generation counts the changes of one manifest.
             generation=current.spec.generation if current else 1,
             digest=current.spec.digest if current else "",
         ),
+        # The recorded ids are those of the former manifest's credential, and this one's may be others.
         access=replace(former.access, credential=writer.credential, ids=NO_IDS),
         exports=current.exports if current else (),
         condition=current.condition if current else None,
@@ -233,6 +239,7 @@ def decide_last_policies(policies: Mapping[Key, Policy], removed: Mapping[Key, R
     leave together.
     """
     ids = {key: removed[key].arm_id.key for key in policies}
+    # Records without an id do not stand for one resource.
     detached = {ids[key] for key, policy in policies.items() if policy is Policy.DETACH_ON_DELETE} - {""}
     return {
         key: Policy.DETACH_ON_DELETE if policy.allows_delete and ids[key] in detached else policy
@@ -242,6 +249,7 @@ def decide_last_policies(policies: Mapping[Key, Policy], removed: Mapping[Key, R
 
 def join_deletes(prunes: Mapping[Key, Prune]) -> dict[Key, Prune]:
     """Delete a resource that several records name once: the others are forgotten with the record that has the claim."""
+    # In reverse, since the last one with an id is kept: so the first by key deletes.
     deletes = {
         prune.record.arm_id.key: prune
         for _, prune in sorted(prunes.items(), reverse=True)

@@ -46,6 +46,7 @@ class Spread:
 
     def run(self) -> None:
         """Keep what must stay for those that are kept since the last call, each once."""
+        # What keeps a resource first is named as the reason, so the order must be that of every run.
         waiting = deque(sorted(self._new))
         self._new.clear()
         while waiting:

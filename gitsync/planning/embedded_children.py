@@ -85,6 +85,7 @@ def may_go_along(apply: Apply, parent: Prepared, agent: str, review: Review | No
         and not (record.writes.streak and record.writes.streak.paused)
         and prepared.arm_id is not None
         and record.arm_id.is_same(prepared.arm_id)
+        # A PUT of the parent sends all of the child, and a manifest with PATCH leaves the rest to others.
         and prepared.resource.annotations.get(UPDATE_METHOD) != "patch"
         and all(isinstance(gap, ResourceRef) for gap in template.gaps)
         and (review is None or (reviewed is not None and reviewed.action is Action.UPDATE))

@@ -190,6 +190,7 @@ class _Course:
         """Request the lock: it goes from one write to the next in the order of requests."""
         self._ready[name] = at
         lock = self._writes[name].lock
+        # Without an id there is no lock: such writes do not wait for each other.
         holder = self._requested_last.get(lock) if lock else None
         self._requested_last[lock] = name
         if holder is None or holder in self.bars:

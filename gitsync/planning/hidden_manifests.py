@@ -183,6 +183,7 @@ def _list_doubts(declared: Iterable[Prepared]) -> Iterator[Problem]:
         for problem in prepared.problems:
             if (problem.is_error and (is_unknown or problem.code == _UNKNOWN_TYPE)) or problem.code == "VariableNotSet":
                 unit = prepared.resource.unit.name if prepared.resource.unit else ""
+                # As a warning it would hide nothing; a note does (`Problem.may_hide_manifest`).
                 yield replace(problem, level=Level.NOTE, unit=unit, path=prepared.resource.source.path)
 
 
@@ -194,6 +195,7 @@ def _trace_document(document: UnreadDocument) -> _Trace:
 
 def _trace_manifest(prepared: Prepared) -> _Trace:
     azure_name = prepared.resource.spec.get("azureName")
+    # It may be an expression, or anything in an invalid manifest.
     names = _list_names(prepared.key.name, azure_name if isinstance(azure_name, str) else "")
     why = "whose ARM id is not known yet" if prepared.is_valid else "whose manifest is invalid"
     return _Trace(prepared.resource.source, prepared.key.kind.casefold(), names, why, is_ours=True)
@@ -282,6 +284,7 @@ def explain_unread_document(removed: RemovedResource, index: SourceIndex) -> str
     kind = key.kind.casefold()
     # A manifest may give the resource its Azure name, which is the end of its ARM id.
     names = {key.name.casefold(), removed.record.arm_id.name.casefold()} - {""}
+    # A set has another order in each process, and the message must be the same in every run.
     for trace in (trace for name in sorted(names) for trace in index.traces.get(name, ())):
         if _may_be_same_kind(trace, kind):
             return (

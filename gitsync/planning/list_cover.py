@@ -98,6 +98,7 @@ class _Candidate:
     @property
     def replaces_two(self) -> bool:
         first, *others = self.wanted.values()
+        # Nearly always they are one object, and to compare equal lists field by field takes longer.
         return any(other is not first and other != first for other in others)
 
 

@@ -26,6 +26,7 @@ LOCKED: Final = "BlockedByLock"
 
 READ_ONLY: Final = "readonly"
 CAN_NOT_DELETE: Final = "cannotdelete"
+# In lower case, as keys of ids are
 _MANAGEMENT_GROUPS: Final = "/providers/microsoft.management/managementgroups/"
 
 
@@ -41,6 +42,7 @@ def read_level(body: Any) -> str:
     """Read the level of a lock from its body, in lower case; "" if it is not known."""
     properties = body.get("properties") if isinstance(body, Mapping) else None
     level = properties.get("level") if isinstance(properties, Mapping) else None
+    # In a template it may be a placeholder instead of a text.
     return level.casefold() if isinstance(level, str) else ""
 
 
@@ -106,6 +108,7 @@ def find_moving_scope(prepared: Prepared, record: Record | None) -> ArmId:
 
 def list_recorded_locks(records: Mapping[Key, Record], without: Collection[Key] = ()) -> tuple[ManagedLock, ...]:
     """List the locks that Azure has as far as records show it, sorted; `without` are those that go."""
+    # An operation on record may have ended either way, so such a lock is not counted on.
     found = (
         make_recorded_lock(key, record)
         for key, record in records.items()
@@ -156,6 +159,7 @@ def _add_dependents(keys: Iterable[Key], applies: Mapping[Key, Apply]) -> set[Ke
     """Add all that depends on these, over any number of others."""
     found = set(keys)
     is_growing = bool(found)
+    # The plan has no order here: what depends on a later resource is found in the next round.
     while is_growing:
         new = {key for key, apply in applies.items() if key not in found and not found.isdisjoint(apply.depends_on)}
         found |= new

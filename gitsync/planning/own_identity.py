@@ -79,4 +79,5 @@ def explain_own(kind: tuple[str, str], arm_id: ArmId, bodies: Iterator[Any], own
 
 def _has_sign(body: Any, sign: _Sign, own: OwnIds) -> bool:
     value, wanted = find_member(body, *sign.path), own.client if sign.id == _CLIENT else own.object
+    # An id that gitsync has not found out equals none, not even an empty one.
     return isinstance(value, str) and bool(wanted) and value.casefold() == wanted.casefold()

@@ -74,6 +74,7 @@ def make_writes(
         for key, result in by_key.items()
         if key in replaced or result.action in _APPLIED
     }
+    # What goes with another resource has no request of its own.
     deleted = {
         key for key, result in by_key.items() if result.action is Action.DELETE and result.change.deleted_with is None
     }
@@ -122,6 +123,7 @@ def _collect_applied_before(results: Mapping[Key, Result], applied: Mapping[Key,
     """Find the writes that each resource waits for: those of its dependencies, and through one that is not written
     those before it.
     """
+    # A manifest that names itself as its owner is invalid, but would be a cycle here.
     edges = {
         key: [
             other
@@ -157,6 +159,7 @@ def _collect_dependents(
 def _estimate(action: Action, last: Durations, typical: TypicalDuration | None) -> tuple[float, Estimate]:
     """Estimate how long Azure works on a write: as long as the last time, else as it does for the type."""
     typical = typical or TypicalDuration()
+    # A record goes with its resource, so none has the time of a delete.
     recorded, by_type, published = {
         Action.UPDATE: (last.update, typical.update, None),
         Action.DELETE: (None, typical.delete, None),

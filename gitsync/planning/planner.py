@@ -52,6 +52,7 @@ def make_plan(
     prepared = tuple(prepared)
     applies = _make_applies(prepared, records)
     problems = tuple(problems)
+    # What waits for something outside of its manifest does not make the plan incomplete.
     invalid = [apply for apply in applies.values() if not (apply.prepared.is_valid or apply.prepared.is_waiting)]
     all_problems = (*problems, *(problem for apply in applies.values() for problem in apply.prepared.problems))
     prunes = order_prunes(_make_prunes(evidence.removed, evidence.source.named_ids), undeletable)
@@ -99,6 +100,7 @@ def _make_prune(removed: RemovedResource, policy: Policy, named_ids: Mapping[IdK
     last = replace(
         manifest,
         policy=policy,
+        # The longest hold counts, as for resources that git has.
         hold=max(filter(None, (removal.hold, manifest.hold)), default=None),
         last_revision=removal.revision or manifest.last_revision,
         **declaration,

@@ -61,6 +61,7 @@ def decide_generation(record: Record | None, spec: Mapping[str, Any]) -> SpecGen
 
 def digest_spec(spec: Mapping[str, Any]) -> str:
     """Return a digest of a spec that does not depend on the order of its keys."""
+    # It only shows a change, so 64 bits are enough.
     return hashlib.sha256(_ENCODER.encode(spec).encode()).hexdigest()[:16]
 
 
@@ -135,6 +136,7 @@ def _is_recent(streak: WriteStreak, now: datetime) -> bool:
 def _digest_differences(comparison: Comparison) -> str:
     """Return a digest of how Azure differs: its values, and their paths."""
     values: Iterable[Any] = [(difference.path, difference.live) for difference in comparison.differences]
+    # Values of several types have no order among them.
     text = json.dumps([comparison.verdict, sorted(values, key=str)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -135,6 +135,7 @@ def retain_removed(now: Any, before: Any) -> Any:
         return now
     field = None if is_plain(now, before) else find_key_field(now, before)
     if field is None:
+        # Positions pair entries without a key: only a shorter list shows that some were removed.
         is_shorter = is_plain(now, before) or len(now) < len(before)
         return [*now, *(entry for entry in before if entry not in now)] if is_shorter else now
     old, keys = index_by_key(before, field), [find_key(entry, field) for entry in now]

@@ -153,6 +153,7 @@ def _note_values(results: Mapping[Key, Result], plan: Plan) -> dict[Key, Result]
     for key, apply in plan.applies.items():
         for value in apply.prepared.relations.computed:
             new = [source for source in sorted(value.reads) if source in results and _becomes_new(results[source])]
+            # What is invalid or blocked is not sent, whatever its values are.
             if not new or noted[key].verdict in {Verdict.INVALID, Verdict.BLOCKED}:
                 continue
             names = join_with_and(list(map(format_short_key, new)))
@@ -418,6 +419,7 @@ def _rehearse_prune(removed: Prune, former: Prepared, *, prune: bool) -> Result:
         is_fine=True,
         change=ResultChange(renamed=removed.renamed),
     )
+    # A hold comes first: it also stops what would only be forgotten, and names the day of its end.
     if removed.hold:
         notes = ComparisonNotes(withheld=Verdict.DETACH if removed.detaches else Verdict.DELETE)
         return replace(_add_message(result, Verdict.HELD, removed.reason, removed.hold.sentence), comparison=notes)
@@ -426,6 +428,7 @@ def _rehearse_prune(removed: Prune, former: Prepared, *, prune: bool) -> Result:
         return replace(detached, action=Action.DETACH if prune else Action.NONE)
     if removed.kept_because:
         return replace(result, verdict=Verdict.BLOCKED, condition=make_kept(removed.kept_because))
+    # Within another resource it goes with that one, whether its kind has a DELETE or not.
     if removed.within is None and not removed.can_delete:
         return replace(result, verdict=Verdict.BLOCKED, condition=make_undeletable(removed.key))
     if not prune:

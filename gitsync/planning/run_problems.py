@@ -48,6 +48,7 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
 
     An empty source looks like a wrong folder, so by default it may delete nothing at all.
     """
+    # Several records of one resource count once: only one has the claim.
     deletes = [prune for prune in list_deletes(plan.prunes) if prune.record.claim.is_ours]
     is_empty = any(problem.code == EMPTY_SOURCE for problem in plan.problems)
     # A wrong SOURCE or --path reads as a source in which everything was removed.
@@ -66,6 +67,7 @@ def find_too_many_deletes(plan: Plan, inventory: int, most: int | None) -> Probl
 
 def compute_delete_limit(inventory: int, most: int | None) -> int:
     """Return how many resources a run may delete: `most`, or by default a share of those that gitsync owns."""
+    # With fewer than five resources the share is less than one, and none could ever be deleted.
     return max(1, min(_DEFAULT_DELETE_LIMIT, int(inventory * _DEFAULT_DELETE_SHARE))) if most is None else most
 
 

@@ -129,6 +129,7 @@ class ArmTypes:
         if close := suggest(name, names):
             return (close,)
         first, _, rest = name.casefold().partition("/")
+        # A namespace has a dot; without one the whole text is the path of the type.
         path = rest if "." in first else name.casefold()
         return tuple(other for other in names if other.casefold().partition("/")[2] == path)
 
@@ -152,6 +153,7 @@ class ArmTypes:
             return None
         head, *lines = _unpack(name, content).split(b"\n")
         names = _parse(name, head)
+        # The lines behind those of the types are bodies.
         versions = {each.casefold(): (each, line) for each, line in zip(names, lines, strict=False)}
         return _Namespace(versions, TypeLines(lines[len(names) :]))
 

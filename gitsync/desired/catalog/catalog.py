@@ -53,6 +53,7 @@ class Catalog:
 
     def kind_of(self, resource: Resource) -> Kind | None:
         """The kind of a manifest; None if the catalog has no such kind or version, or its `spec.type` is malformed."""
+        # An AzureResource at a version that gitsync does not have is as unknown as any other kind.
         if resource.key[:2] != AZURE_RESOURCE or self.kind(resource.gvk) is None:
             kind = self.kind(resource.gvk)
             version = read_api_version(resource.annotations) if resource.annotations else ""
@@ -178,6 +179,7 @@ class Catalog:
         if gvk.group == AZURE_GROUP:
             return OWN_KINDS.get(gvk.kind)
         group = self._load_group(gvk.group)
+        # A version with the same facts as another one is packed once, under the other's name.
         alias = group.aliases.get(version)
         of_version = alias["of"] if alias is not None and gvk.kind in alias["kinds"] else version
         levels = self._index[gvk.group][gvk.kind].get("lists", ())

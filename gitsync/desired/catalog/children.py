@@ -148,6 +148,7 @@ class KindTree:
         requested = [kind for kind in known if kind.api_version in self._versions]
         self.used.update(kind.api_version for kind in requested)
         stable = [kind for kind in known if not kind.api_version.endswith("preview")]
+        # Versions are sorted by age, so the last one is the newest.
         return (requested or stable or known)[-1] if known else None
 
     def _choose_any(self, name: str) -> Kind | None:
@@ -196,6 +197,7 @@ def _list_arm_types() -> Mapping[str, tuple[str, ...]]:
 def _group_by_parent(arm_types: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     children: dict[str, list[str]] = {}
     for arm_type in arm_types:
+        # A type of one segment has no parent: it is in a group or another scope.
         if arm_type.count("/") > 1:
             children.setdefault(arm_type.rpartition("/")[0].casefold(), []).append(arm_type)
     return {parent: tuple(sorted(types)) for parent, types in children.items()}
@@ -255,6 +257,7 @@ _UNSET: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
 }
 """By the last word of the type of a singleton: the values, in lower case, of fields that no one has set."""
 
+# Cosmos DB answers the type of a role by its word, or by its index among the words.
 _BUILT_IN: Final = {"BuiltInRole", 0}
 
 

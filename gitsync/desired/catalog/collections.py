@@ -68,6 +68,7 @@ def list_embedded(kind: Kind, body: Mapping[str, Any]) -> Iterator[Mapping[str, 
 def _list_levels(kind: Kind) -> tuple[ListLevel, ...]:
     is_child = kind.scope is Scope.RESOURCE_GROUP and kind.arm_type.count("/") > 1
     levels = kind.lists or (frozenset({ListLevel.PARENT}) if is_child else _CONTRACT[kind.scope])
+    # The enum has the narrowest level first, whatever the order of the set is
     return tuple(level for level in ListLevel if level in levels)
 
 

@@ -93,6 +93,7 @@ def _is(path: str, *values: Any) -> Callable[[FieldPair], bool]:
 
     def applies(pair: FieldPair) -> bool:
         value = pair.desired(path)
+        # The types count too: in Python, True equals 1.
         return any(
             type(value) is type(expected) and (value.casefold() if isinstance(value, str) else value) == expected
             for expected in folded
@@ -142,6 +143,7 @@ def _take_below(highest: str) -> Callable[[FieldPair], Any]:
     return choose
 
 
+# Few and short numbers: Python refuses to read one with thousands of digits.
 _VERSION: Final = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,9}")
 
 

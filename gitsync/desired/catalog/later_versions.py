@@ -95,6 +95,7 @@ def _list_later(gvk: GVK, catalog: Catalog) -> list[GVK]:
         # Of two spellings of one api-version, either may replace the other.
         if _make_age(match) >= _make_age(removed) and not (match["preview"] and not removed["preview"])
     ]
+    # Of two spellings of one api-version, that of the manifest comes first.
     is_old = bool(removed["spelling"])
     return [
         gvk._replace(version=match.string)

@@ -66,6 +66,7 @@ def is_immutable(arm_type: str, pointer: str) -> bool:
     JSON pointer into the body. A field that is not in the table may be fixed as well: nothing is known of it.
     """
     fixed = _read_immutable_fields().get(arm_type.casefold(), frozenset())
+    # What is inside of a fixed object is fixed with it.
     return any(pointer == path or pointer.startswith(f"{path}/") for path in fixed)
 
 
@@ -76,6 +77,7 @@ def _read_immutable_fields() -> Mapping[str, frozenset[str]]:
     for line in data.read("immutable_fields.tsv").decode().splitlines():
         arm_type, pointer, _ = line.split("\t")
         table[arm_type].add(pointer)
+    # Cached for the whole process, so no caller may change it.
     return MappingProxyType({arm_type: frozenset(pointers) for arm_type, pointers in table.items()})
 
 

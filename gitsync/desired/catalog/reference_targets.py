@@ -163,6 +163,7 @@ def _index_referrers(catalog: Catalog) -> Mapping[GroupKind, tuple[Referrer, ...
 
 
 def _list_references(kind: Kind, type_name: str, path: str, containing: tuple[str, ...]) -> Iterator[str]:
+    # A type that contains itself would have no end.
     if type_name in containing:
         return
     for name, field in kind.types[type_name]["fields"].items():

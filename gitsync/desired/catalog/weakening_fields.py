@@ -358,7 +358,9 @@ def _opens(steps: list[str], old: Any, new: Any) -> bool:
     try:
         before_ip, after_ip = int(ip_address(old)), int(ip_address(new))
     except ValueError:
+        # Any other value, such as the id of a subnet, may let in more.
         return True
+    # A range grows by a later end, or by an earlier start.
     is_end = steps[-1].startswith("end")
     return after_ip > before_ip if is_end else after_ip < before_ip
 

@@ -92,6 +92,7 @@ def _is_set(type_: Type, raw: Any) -> bool:
         return bool(raw)
     if type_.fields is not None:
         return not (isinstance(raw, Mapping) and Object(type_, raw).is_zero())
+    # An empty list or map of JSON is not nil in Go, so it is set.
     return type_.name in {"list", "map"} or type_ == DYN or bool(raw)
 
 

@@ -34,6 +34,7 @@ def list_body_files(types: Iterable[TypeAndVersion]) -> Iterator[tuple[TypeAndVe
     for wanted in types:
         arm_type = open_arm_types().find_type(wanted.arm_type)
         if arm_type is not None and open_arm_types().find_body(*wanted) is not None:
+            # A manifest may spell a type in any case, and all spellings share one file.
             exact = TypeAndVersion(arm_type.name, wanted.api_version.lower())
             found[exact] = f"azure.gitsync/{'.'.join(exact.arm_type.lower().split('/'))}_{exact.api_version}.json"
     yield from sorted(found.items())
@@ -169,6 +170,7 @@ class _Builder:
 
     def _build_text(self, type_: BodyType, message: str) -> Schema:
         text: Schema = {"type": ["string", "null"], "errorMessage": message}
+        # Choices of a text are only those that are known, so an editor offers them and accepts others.
         return {"anyOf": [{**text, **({"examples": list(type_.choices)} if type_.choices else {})}, _WORD]}
 
     def _build_choice(self, choices: Iterable[str], message: str) -> Schema:

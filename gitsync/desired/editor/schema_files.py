@@ -76,6 +76,7 @@ def _list_versions(group: str, name: str, catalog: Catalog) -> Iterator[KindFile
     shapes: dict[tuple[str, int], list[Kind]] = {}
     for version in versions:
         if (kind := catalog.kind(GVK(group, version, name))) is not None:
+            # Spellings with equal shapes share one object of facts, which an alias of the catalog names.
             shapes.setdefault((kind.api_version, id(kind.types)), []).append(kind)
     for kinds in shapes.values():
         newest = kinds[-1]

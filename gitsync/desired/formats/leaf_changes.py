@@ -88,6 +88,7 @@ def _compare_mappings(left: Mapping[str, Any], right: Mapping[str, Any], path: J
 
 def _compare_lists(left: list[Any], right: list[Any], path: JsonPath) -> Iterator[LeafChange]:
     if is_plain(left, right) or is_ordered(path):
+        # As JSON, since 1 and true are equal in Python.
         left_texts, right_texts = (
             [json.dumps(entry, sort_keys=True) for entry in entries] for entries in (left, right)
         )

@@ -338,6 +338,7 @@ def _read_text(
 ) -> Iterator[Document]:
     """Read the documents of a patch: a file, or a text in the kustomization, which starts below its key."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(document.path), text))
+    # kustomize takes a path or the patch itself: what names no file of the build is a patch.
     if path in contents:
         yield from read_documents(path, contents[path]).documents
         return

@@ -92,4 +92,5 @@ def find_keeper(annotations: Mapping[str, str]) -> str:
         return ""
     if keeps_resources(annotations.get(SYNC_OPTIONS, "")):
         return SYNC_OPTIONS
+    # Helm compares the word without blanks and case, too.
     return RESOURCE_POLICY if annotations.get(RESOURCE_POLICY, "").strip().casefold() == "keep" else ""

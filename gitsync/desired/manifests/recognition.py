@@ -227,6 +227,7 @@ def _make_unknown_group(likeness: Likeness) -> Finding:
     return Finding(code=UNKNOWN_GROUP, path=("apiVersion",), message=message, hint=hint)
 
 
+# The fault that explains the others comes first: a misspelt `kind` is a missing one too. The last always has one.
 DIAGNOSES: tuple[Callable[[Likeness], Finding | None], ...] = (
     _check_keys,
     _check_encryption,

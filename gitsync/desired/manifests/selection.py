@@ -259,6 +259,7 @@ def _pluralize(kind: str) -> str:
 
 
 def _abbreviates_kind(text: str, key: Key) -> bool:
+    # Every kind begins with an empty text.
     return bool(text) and f"{key.kind}.{key.group}".casefold().startswith(text.casefold())
 
 

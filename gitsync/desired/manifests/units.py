@@ -130,6 +130,7 @@ def is_repeat(resource: Resource, other: Resource) -> bool:
 
 def is_same(resource: Resource, other: Resource) -> bool:
     """Return whether two manifests have the same content, wherever they are."""
+    # Specs first: most manifests differ there, and a copy is made only for the rest.
     return resource.spec == other.spec and replace(resource, source=other.source, unit=other.unit) == other
 
 

@@ -135,6 +135,7 @@ def explain_inner_mark(text: bytes) -> SyntaxFault | None:
 
 
 def _explain(error: Any, text: bytes, line: int, column: int) -> tuple[str, str, str]:
+    # The markers are the cause, wherever the parser stops.
     if _CONFLICT.search(text):
         return "MergeConflict", "it has merge conflict markers", "Resolve the conflict, and commit the result."
     lines = text.decode("utf-8", "replace").split("\n")

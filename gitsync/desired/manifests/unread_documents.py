@@ -255,6 +255,7 @@ def _count(value: Any) -> int:
     """Count the ASO objects in a part of a document, also in its texts."""
     if isinstance(value, str):
         return sum(is_ours(match[1]) for match in _IN_TEXT.finditer(value))
+    # A reference to an object has an apiVersion and a kind too, but neither of the other two.
     is_one = is_object(value) and is_ours(value["apiVersion"]) and bool({"metadata", "spec"} & value.keys())
     members = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return is_one + sum(map(_count, members))

@@ -193,6 +193,7 @@ class VariableUses:
             if not positions:
                 continue
             problem = uses.make_problem(positions, uses.level, versions)
+            # A resource gets the problem once, in however many fields it uses the variable.
             for position in sorted({used_at.resource for used_at in positions if used_at.resource is not None}):
                 resource = resources[position]
                 problems = sorted((*resource.problems, problem), key=lambda problem: problem.order)
@@ -265,8 +266,10 @@ def _say_where(name: str, unit: Unit | None) -> str:
 def _find_config_map(unit: Unit, versions: DeclaredConfigMaps) -> str:
     """Find the ConfigMap in the source that has precedence in a unit, with its file; "" for none."""
     substitution = unit.options.substitution
+    # Later references override earlier ones, as in Flux.
     for reference in reversed(substitution.references if substitution else ()):
         declared = versions.get(Address(ObjectKind(reference.kind), reference.namespace, reference.name), ())
+        # Each cluster may have a ConfigMap of this name, and the unit uses that of its own.
         paths = [
             version.path for version in declared if is_inside(version.cluster_folder, reference.cluster_folder)
         ] or [version.path for version in declared]

@@ -46,6 +46,7 @@ def resolve(text: str) -> Scalar:
     """
     if text in WORDS:
         return WORDS[text]
+    # An empty text is a null above, so there is a first character.
     if text[0] not in NUMBER_STARTS:
         return text
     # yaml.v2 allows underscores in numbers, except in those that begin with a dot.
@@ -103,6 +104,7 @@ def _make_reader(*kinds: type) -> Callable[[str], Scalar]:
 
 def _decode_binary(text: str) -> str:
     try:
+        # A long value has line breaks, which the decoder skips.
         return base64.b64decode(text, validate=False).decode()
     except (binascii.Error, UnicodeDecodeError) as error:
         raise ValueError(text) from error

@@ -323,6 +323,7 @@ class _Splicer:
             self.remove_in_block(container, index)
 
     def check_removable(self, entry: TextEntry, path: FieldPath) -> None:
+        # Without its anchor, an alias elsewhere would have no value.
         for node in [*_walk(entry.value), *([entry.key] if entry.key else [])]:
             if id(node) in self.used:
                 raise UnspliceableError(f"Aliases of its anchor, &{node.anchor}, are used elsewhere.", path)
@@ -365,6 +366,7 @@ class _Splicer:
 
     def remove_lines(self, start: int, end: int) -> None:
         """Remove lines, with the break after the last."""
+        # The last line of a file may have no break.
         self.splice(start, self.text.find("\n", end) + 1 or len(self.text), "")
 
     def find_first_line(self, container: TextNode, index: int) -> int:

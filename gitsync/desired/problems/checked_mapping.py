@@ -103,6 +103,7 @@ class CheckedMapping:
             has_zone = datetime.fromisoformat(text).tzinfo is not None
         except ValueError:
             has_zone = False
+        # Without a zone, the time would be another one on each machine.
         if not has_zone:
             raise self.refusal(name, f"is {text!r}, not a time such as 2030-12-31T12:00:00Z")
         return text
@@ -116,6 +117,7 @@ class CheckedMapping:
     def _key(self, name: str, text: Any, index: int | None = None) -> Key:
         try:
             return _parse_key(text)
+        # A value that is not text has no parts, and the cache cannot even hash a list.
         except (AttributeError, TypeError, ValueError):
             raise self.refusal(name, "must be Kind.group/namespace/name", index=index) from None
 
@@ -140,6 +142,7 @@ def read_json_line(line: bytes, number: int) -> CheckedMapping:
     position, hint = f"Line {number}", "Write one JSON object per line."
     try:
         members = read_json(line.rstrip())
+    # The first two are ValueErrors too, and tell the column or the byte.
     except json.JSONDecodeError as error:
         raise SourceError(f"{position} is not JSON: {error.msg} at column {error.colno}.", hint=hint) from error
     except UnicodeDecodeError as error:

@@ -36,6 +36,7 @@ ALIAS_TYPE: Final = "microsoft.subscription/aliases"
 _GROUP_TYPE: Final = GROUP_TYPE.casefold()
 _DEEPEST: Final = 20  # extensions of extensions; no id in Azure is as deep
 
+# ASO's own, so that both give a manifest the same name
 _SEEDS: Final = uuid.UUID("9a329043-7ad7-4b1c-812f-9c7a93d6392a")
 _UUID: Final = re.compile(
     r"(?:urn:uuid:)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}"
@@ -130,6 +131,7 @@ def format_seed(key: Key, owner: OwnerRef, *, legacy: bool) -> str:
 
 def _derive_name(resource: Resource, kind: Kind, owner: OwnerRef | None) -> str | None:
     convention = _find_convention(resource)
+    # ASO's older spellings of versions take an unknown convention for stable, the newer ones give no name.
     is_stable = not convention or (isinstance(convention, str) and convention.casefold() == "stable")
     if owner is None or is_named_at_random(resource, kind) or not (is_stable or kind.legacy):
         return None
@@ -215,6 +217,7 @@ class ArmIds:
         if steps is None:
             return None
         if owner is None:
+            # A child without an owner has no id: the scope above it is not its parent.
             root = self._find_usual_root(standing) if not steps.owner_type else None
             return _join(root, steps.path) if root is not None else None
         if steps.owner_type:
@@ -239,6 +242,7 @@ class ArmIds:
 
     def group_above(self, standing: Standing) -> Resource | None:
         """Return the manifest of a resource's group; None if an owner is an ARM id or missing."""
+        # Owners may form a circle, and then there is no group.
         for _ in range(_DEEPEST):
             owner = standing.owner
             if standing.kind.scope is not Scope.RESOURCE_GROUP or owner is None or owner.key is None:

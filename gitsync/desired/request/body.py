@@ -130,6 +130,7 @@ def collect_sign_in_paths(kind: Kind) -> Paths:
     """Find the paths in a body that define how to reach the resource, such as the login of an administrator: they are
     neither compared nor recorded.
     """
+    # Only what is outside of ARM, such as a database, is reached by a login in its spec.
     return tuple(sorted(_list_sign_in_paths(collect_forms(kind), kind.spec))) if not kind.is_arm else ()
 
 
@@ -241,6 +242,7 @@ class _Conversion:
 
     def single(self, value: Any) -> str | ResourceRef | ComputedValue:
         reference = _require_mapping(value)
+        # It wins over the other members, as in ASO.
         if reference.get("wellKnownName"):
             return _require_text(reference, "wellKnownName")
         if reference.get("armId"):

@@ -169,6 +169,7 @@ class Credentials:
                 continue
             if refusal := allow_list.check(*scope, identity):
                 self._not_allowed[scope] = refusal
+                # An allow-list that only reports leaves the identity in use; `warnings` names it.
                 if allow_list.refuses:
                     self._identities[scope] = refusal
 
@@ -180,6 +181,7 @@ class Credentials:
 
     def of_record(self, record: Record) -> Credential | CredentialRefusal:
         """The credential of a removed resource, as for a manifest that names the recorded one."""
+        # The record names the Secret of the namespace too. As a Secret that a manifest names, it would have to exist.
         return self._choose(record.key, record.access.credential if record.access.credential != OF_NAMESPACE else "")
 
     @property

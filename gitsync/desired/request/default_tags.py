@@ -151,6 +151,7 @@ def _add(resource: Resource, tags: _Tags, catalog: Catalog) -> Resource:
         return resource
     # Azure has one tag for names that differ in case only, so a second one would be refused or lost.
     names = {unescape(name).casefold() for name in own or () if isinstance(name, str)} | _list_in_body(resource)
+    # In the body of an AzureResource, a tag named `$secret` would be read as a reference to a Secret.
     missing = {
         escape(tag.name) if above else tag.name: tag
         for name, tag in tags.items()

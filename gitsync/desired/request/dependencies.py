@@ -98,6 +98,7 @@ def _find_producers(
     """Map each Secret or ConfigMap to the resources that export to it, with the key; None for all of its keys."""
     producers: dict[Address, list[tuple[Key, str | None]]] = defaultdict(list)
     for resource in filter(may_export, resources):
+        # A key may be None, which has no order beside texts.
         for address, key in sorted(set(iterate_own_addresses(resource, declared)), key=str):
             producers[address].append((resource.key, key))
     return producers

@@ -223,6 +223,7 @@ def _convert_body(
             links = bodies.get(resource.key) or read_links(resource, {})
             converted = converted._replace(body={**converted.body, **links})
     except UnusableReferenceError:
+        # Validation reports the reference.
         return None
     if not known_ids:
         return converted

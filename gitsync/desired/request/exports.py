@@ -64,6 +64,7 @@ def collect_destinations(resource: Resource, object_kind: ObjectKind) -> dict[st
     entries = spec.get(_find_fixed(spec, object_kind))
     named_entries = entries.items() if isinstance(entries, Mapping) else ()
     return {
+        # A member that is not a text is an error of the schema check.
         name: Destination(
             address=Address(object_kind, resource.key.namespace, str(entry.get("name"))),
             key=str(entry.get("key")),

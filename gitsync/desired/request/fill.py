@@ -142,6 +142,7 @@ def fill_references(value: Any, arm_ids: Mapping[Key, ArmId]) -> Any:
         return [fill_references(member, arm_ids) for member in value]
     if isinstance(value, ReferenceKeys):
         return ReferenceKeys(tuple(fill_references(reference, arm_ids) for reference in value.references))
+    # Bodies have plain texts, since their comparison distinguishes types.
     return str(arm_ids[value.key]) if isinstance(value, ResourceRef) and value.key in arm_ids else value
 
 

@@ -48,6 +48,7 @@ def describe_offline(
         if name not in known:
             found = declared.get(Address(ObjectKind.SECRET, *name))
             known[name] = _describe(secrets.get(name), found, name[1], file_ids.get(name))
+        # Every source was read, so only the global credential is left.
         if known[name].source is None and not named and reads_all:
             return WritingIdentity(subscription=subscription)
         return known[name]

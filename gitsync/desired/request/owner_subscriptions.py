@@ -19,6 +19,7 @@ def warn_owners_elsewhere(prepared: Iterable[Prepared], credential_of: Credentia
     manifests may name any, so a resource that names one is not checked.
     """
     for entry in prepared:
+        # With a key too, the id is from a record elsewhere, and no field of the manifest has it.
         owner_id = entry.relations.owner.arm_id if entry.relations.owner and entry.relations.owner.key is None else None
         theirs = owner_id.subscription if owner_id else None
         credential = credential_of(entry.resource)

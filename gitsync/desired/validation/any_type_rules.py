@@ -100,6 +100,7 @@ def _check_version(arm_type: ArmType, api_version: str) -> Iterator[Finding]:
             message=f"Resources of {arm_type.name} {reason}: Azure has no request that writes one.",
             hint=newest or "Remove the manifest.",
         )
+    # The facts may be older than Azure, which refuses a version that does not exist.
     elif version is None:
         close = suggest(api_version, arm_type.versions)
         hint = f"If it is misspelt: did you mean {close}?" if close else _name_newest(arm_type)
@@ -172,6 +173,7 @@ def check_any_owners(members: Sequence[Member], catalog: Catalog) -> Iterator[tu
     for member in members:
         if member.kind is None or not member.kind.is_any_type:
             continue
+        # Made once, and only in a source that has such a manifest.
         kinds = kinds or {other.key: other.kind for other in members}
         if (finding := _check_owner(member, member.kind, kinds, catalog)) is not None:
             yield member, finding
@@ -179,6 +181,7 @@ def check_any_owners(members: Sequence[Member], catalog: Catalog) -> Iterator[tu
 
 def _check_owner(member: Member, kind: Kind, kinds: Mapping[Any, Kind | None], catalog: Catalog) -> Finding | None:
     found = find_azure_name(member.resource, kind)
+    # A name that is derived, or comes from a config map, has one step.
     steps = split_name(kind.arm_type, found[1] if found else "derived")
     if steps is None:
         return _make_long_name(found, kind) if found else None

@@ -137,6 +137,7 @@ def _check_entries(links: DirectoryLinks, spec: Mapping[str, Any]) -> Iterator[F
 
 
 def _names_group(entry: str) -> bool:
+    # The last step is the name of the manifest; the kind is before it, with or without its group.
     return "SecurityGroup" in {step.partition(".")[0] for step in entry.split("/")[:-1]}
 
 

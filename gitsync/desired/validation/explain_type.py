@@ -116,6 +116,7 @@ def _describe_name(kind: Kind) -> str:
 
 def _skip_body(fields: tuple[str, ...], body: BodyType | None) -> tuple[str, ...]:
     """Return the path of members without `spec.body`, where manifests have them."""
+    # A body may have a member `spec` of its own, which comes first.
     is_given = ".".join(fields[:2]).casefold() == _BODY and (body is None or body.find_member("spec") is None)
     return fields[2:] if is_given else fields
 
@@ -161,6 +162,7 @@ def _skip_collections(type_: BodyType) -> BodyType:
 
 def _find_entry(type_: BodyType) -> BodyType | None:
     """Return the type of the entries of a list or map; None for other types."""
+    # An object that allows further members beside its own is not a map.
     return type_.item or (None if type_.members or type_.by else type_.others)
 
 
@@ -228,6 +230,7 @@ def _describe_rules(types: tuple[BodyType, ...]) -> Iterator[str]:
         yield from (
             describe_rules({"enum": choices}) if is_closed else (f"such as {join_with_or(choices, ALL_CHOICES)}",)
         )
+    # Variants may have different limits, which would contradict each other in one line.
     if len(types) == 1:
         (type_,) = types
         yield from describe_rules({**type_.limits, **({"pattern": type_.pattern} if type_.pattern else {})})

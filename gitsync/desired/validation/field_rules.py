@@ -160,6 +160,7 @@ def _list_annotated(namespaces: Mapping[str, Resource]) -> Iterator[tuple[RuleOr
 
 
 def _find_name(text: str, catalog: Catalog) -> KindName | Fault:
+    # `group/version/Kind` has slashes too, so a text that is not a type may be a kind.
     if "/" in text and (arm_type := open_arm_types().find_type(text)) is not None:
         return KindName(arm_type=arm_type.name.casefold())
     try:
@@ -216,6 +217,7 @@ def check_fields(
         # Without a resource of its kinds, a rule is checked against their newest version: it may be written before
         # them.
         kinds = kinds or {kind: None for name in rule.kinds if (kind := catalog.newest(name.group, name.kind))}
+        # Each kind gives as many paths: one for each path and tag of the rule.
         for paths in zip(*(rule.list_paths(kind) for kind in kinds), strict=True):
             faults = [check_existence(path, kind) for path, kind in zip(paths, kinds, strict=True)]
             # One kind that has the path is enough: a rule may be about several kinds or versions.

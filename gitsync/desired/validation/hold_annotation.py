@@ -63,6 +63,7 @@ def _parse(text: str, today: date | None) -> HeldUntil | Finding | None:
     day = _read_date(parts[1]) if _DATE.fullmatch(parts[1]) else None
     if day is None:
         return _make_error(f"{HOLD} has {quote_scalar(parts[1])}, which is not a date.", _make_example(text, today))
+    # A hold without an end would be forgotten, and hide drift.
     if today is not None and day > (last := today + timedelta(days=MOST_DAYS)):
         return _make_error(
             f"{HOLD} lasts until {day}, which is more than {MOST_DAYS} days ahead.",

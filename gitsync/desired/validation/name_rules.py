@@ -89,6 +89,7 @@ def check_names(resource: Resource, kind: Kind) -> Iterator[Finding]:
             hint="Remove one of the two.",
             level=Level.WARNING,
         )
+    # Other providers have rules of their own for names.
     path_and_name = find_azure_name(resource, kind) if kind.is_arm else None
     if path_and_name is None:
         return
@@ -134,6 +135,7 @@ def list_name_faults(name: str, kind: Kind) -> Iterator[str]:
         if not all((*above, name)):
             yield f"must not have an empty step, but is {quote_scalar(name, LONGEST_SHOWN)}"
     faults = [*_list_general_faults(name, kind)]
+    # What breaks a general rule breaks most alphabets too: one fault is enough.
     if not faults and (alphabet := _find_alphabet(kind)):
         faults = [f"{fault}, but is {quote_scalar(name, LONGEST_SHOWN)}" for fault in alphabet.list_faults(name)]
     yield from faults

@@ -128,6 +128,7 @@ def _check_only_member(visit: Visit, texts: Mapping[str, str]) -> Iterator[Findi
 def _read_key(visit: Visit, namespace: str) -> Key | None:
     value: Any = add_group(visit.value) if visit.name in _OF_AZURE_RESOURCE else visit.value
     key_texts = [value.get(name) for name in _KEY_FIELDS]
+    # An id or a well-known name wins, and names no manifest.
     if (
         visit.value.get("armId")
         or visit.value.get("wellKnownName")

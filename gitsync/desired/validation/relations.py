@@ -322,6 +322,7 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
     """Report every member of a cycle, and show one cycle, in order, from its first key."""
     edges: dict[Key, set[Key]] = {}
     for member in members:
+        # A key may occur twice, and then the edges of both count.
         edges.setdefault(member.key, set()).update(member.depends_on)
     rings = collect_cycles({key: sorted(targets) for key, targets in edges.items()})
     for member in members:

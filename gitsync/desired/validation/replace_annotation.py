@@ -83,6 +83,7 @@ def format_consent_value(value: Any) -> str | None:
     if value == MASKED:
         return None
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
+    # Commas separate the entries of the annotation.
     is_plain = isinstance(value, str | int | float | bool) and "," not in text and len(text) <= 100 and text.strip()
     if is_plain:
         return text

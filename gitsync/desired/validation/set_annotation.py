@@ -151,6 +151,7 @@ def _read_entry(key: Any, value: Any, resource: Resource) -> SetEntry:
         pattern = parse_field(key) if isinstance(key, str) else ()
     except FieldSyntaxError:
         pattern = ()
+    # An expression gives one value, and `*` is many fields.
     if pattern[:1] != ("spec",) or len(pattern) == 1 or EVERY in pattern:
         fault = f"{SET} has {shown}, which is not a field of spec."
         hint = 'Write it as plans do: spec.sku.capacity, spec.tags["a.b"], spec.rules[name=web].port.'

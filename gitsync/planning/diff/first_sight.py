@@ -160,6 +160,7 @@ def _compare_by_key(
     desired: list[Any], live: list[Any], field: str, hints: Hints, path: JsonPath
 ) -> FirstSightDifferences:
     desired_by_key, live_by_key = index_by_key(desired, field), index_by_key(live, field)
+    # Names pair entries without case, as ARM does; in people's own text, such as variables of an app, case counts.
     exact = field != "name" or bool(FREE & {str(step).casefold() for step in path})
     for key, (index, entry) in desired_by_key.items():
         if key in live_by_key:
@@ -167,6 +168,7 @@ def _compare_by_key(
             yield from compare_first_sight(desired_entry, live_by_key[key][1], hints, (*path, index))
         elif entry.get("toBeDetached") is not True:  # a data disk that git wants detached
             yield Difference(format_pointer((*path, index)), format_value(entry), None, ABSENT)
+    # Further entries of an open list are resources that others may declare.
     if path[-1] not in OPEN_LISTS:
         further = {index: entry for key, (index, entry) in live_by_key.items() if key not in desired_by_key}
         yield from _report_further(further, hints, path)

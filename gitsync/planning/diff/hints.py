@@ -42,6 +42,7 @@ class Hints:
         for step in path:
             if isinstance(node, str):
                 break
+            # An index, and a key that people chose, is any entry of a list or a map.
             has_step = isinstance(step, str) and step in node
             node = node.get(step if has_step else ANY)
             if node is None:
@@ -92,6 +93,7 @@ def _build_type_tree(facts: TypeFacts, types: Mapping[str, TypeFacts], containin
     """The tree of one type. `containing` names the types around it: a type that contains itself is visited once."""
     tree: dict[str, Any] = {}
     for entry in facts["fields"].values():
+        # What is not part of the body, such as the owner, can be no leaf of it.
         if "arm" not in entry or entry.get("meta"):
             continue
         is_secret = entry.get("mode") in _SECRET_MODES

@@ -68,6 +68,7 @@ def _iterate_shapes(value: Any, at: SecretShape) -> Iterator[SecretShape]:
 
 
 def _normalize_step(key: str) -> str:
+    # A pointer does not show whether a number is an index or a key.
     return "*" if key.isdecimal() else key.casefold()
 
 

@@ -54,6 +54,7 @@ def _project_list(desired: list[Any], live: list[Any], name: str) -> list[Any]:
         return live
     field = find_key_field(desired, live)
     if field is None:
+        # Without keys nothing pairs the entries; a further one is cut as git's last, so that it still shows.
         return [project(desired[min(index, len(desired) - 1)], entry) for index, entry in enumerate(live)]
     desired_by_key = index_by_key(desired, field)
     return [
@@ -110,6 +111,7 @@ def _build_merge_patch(
 
 def _keep_tags(desired: Mapping[str, Any], live: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """Return the desired tags, and those of others: the live ones that git neither has nor sent."""
+    # Names of tags have no case in Azure: one in another case is the same tag.
     own = {name.casefold() for name in (*desired, *before)}
     return {**{name: value for name, value in live.items() if name.casefold() not in own}, **desired}
 

@@ -34,6 +34,7 @@ def add_secret_changes(comparison: Comparison, now: Mapping[str, Any], before: M
     """Add the secrets whose digests changed. `now` and `before` are sealed bodies: git's, and the last sent one. A
     secret that only one of them has is already a difference of the values.
     """
+    # The first release wrote masks in place of digests.
     sent = {secret_path: seal for secret_path, _, seal in iterate_seals(before, masks=True)}
     if not sent:
         return comparison
@@ -81,6 +82,7 @@ def _explain_unknown(now: str, before: str) -> str:
         return NO_KEY
     if not before:
         return MADE_WITHOUT_KEY
+    # The scheme and the name of the key are before the digest.
     return "" if now.split(":")[:2] == before.split(":")[:2] else MADE_WITH_ANOTHER_KEY
 
 

@@ -102,6 +102,7 @@ def _subtract(value: Any, covers: Sequence[Any], inside: str | int = "") -> Any:
             rest = None if key in OPEN_LISTS else _subtract(child, below, key)
             if not is_empty(rest, inside):
                 left[key] = rest
+            # An identity that somebody attached is a key with an empty value: the key alone shows it.
             elif _is_id(key) and not below:
                 left[key] = {}
         return left or None
@@ -156,6 +157,7 @@ def _pair_members(
     before: Mapping[str, Any], now: Mapping[str, Any], inside: str | int
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yield each member of either mapping, as its name and both values."""
+    # Azure's spelling comes first: the record may have the member in another case.
     for key in (*now, *(key for key in before if _find(now, key, inside) is None)):
         yield key, _find(before, key, inside), _find(now, key, inside)
 
@@ -215,6 +217,7 @@ def _list_entry_changes(
     """Yield what changed in entries of a list that git sets. One that came or went is a difference from git."""
     field = find_key_field(now, before, *covers)
     if field is None:
+        # Without keys only positions pair entries, so each side must have as many; a record of no values is empty.
         if len({len(now), *map(len, covers)}) == 1 and len(before) in {0, len(now)}:
             for index, (recorded, shown, *at) in enumerate(zip_longest(before, now, *covers)):
                 yield from _list_changes(recorded, shown, at, (*path, index))
@@ -232,6 +235,7 @@ def _carry(before: Any, now: Any, old: Any, new: Any, inside: str | int = "") ->
         return _carry_entries(before or [], now, old or [], new or [])
     sides = recorded_side, shown_side, old_side, new_side = [_or_empty(side) for side in (before, now, old, new)]
     if not all(isinstance(side, Mapping) for side in sides) or inside in ATOMIC_MAPPINGS or is_seal(before):
+        # What git set as a whole has no value beside git on record, so Azure's present one is the first.
         return now
     carried = {}
     for key, recorded, shown in _pair_members(recorded_side, shown_side, inside):

@@ -298,4 +298,5 @@ def _is_known(before: Any, now: Any) -> bool:
     if before is None or now is None:
         return True
     keys = [{seal.rpartition(":")[0] for _, _, seal in iterate_seals(side)} for side in (before, now)]
+    # A value that one side has itself and the other as a digest has changed, whatever the key.
     return "" not in keys[0] | keys[1] and (not keys[0] or not keys[1] or keys[0] == keys[1])

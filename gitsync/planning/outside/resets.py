@@ -93,6 +93,7 @@ def list_resets(
     texts, defaults, known = _list_texts(body), find_defaults(view.arm_type), {leaf.path for leaf in changed}
     unknown = [leaf for leaf in leaves if leaf.path not in known and not _is_azures_own(leaf, view, texts, defaults)]
     ranked = sorted(unknown, key=lambda leaf: (_rank(leaf, view.arm_type), leaf.path[:1] != ("properties",)))
+    # At least one row: it stands for all others.
     room = max(MOST - len(changed), 1)
     named = ranked if len(ranked) <= room else ranked[: room - 1]
     rest = len(ranked) - len(named)
@@ -150,6 +151,7 @@ def _pair_entries(live: list[Any], body: Any) -> Iterator[tuple[int, Any, Any]]:
         yield from (
             (index, entry, by_key[key][1]) for key, (index, entry) in index_by_key(live, field).items() if key in by_key
         )
+    # Without keys only equal lengths give each entry its counterpart.
     elif len(live) == len(body):
         yield from ((index, entry, pair) for index, (entry, pair) in enumerate(zip(live, body, strict=True)))
 

@@ -109,6 +109,7 @@ def _restore(value: Any, parts: Iterable[_Part], inside: str | int) -> Any:
 def _restore_entries(
     entries: Sequence[Any], below: Mapping[str | int, Sequence[_Part]], gone: Sequence[_Part]
 ) -> list[Any]:
+    # Indexes are those of the live list, so entries change before any of them goes or comes.
     changed = (_restore(entry, below[at], at) if at in below else entry for at, entry in enumerate(entries))
     restored = [entry for entry in changed if entry is not None]
     # The entries get their former positions only if those before them are there already.
@@ -123,6 +124,7 @@ def _restore_members(
     restored = dict(members)
     for step, parts in below.items():
         name = str(step)
+        # Azure has one tag for names that differ in case only, so the live name may not be the recorded one.
         known = next((key for key in members if inside == TAGS and key.casefold() == name.casefold()), name)
         value = _restore(restored.pop(known, None), parts, step)
         if value is not None:

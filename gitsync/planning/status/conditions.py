@@ -172,6 +172,7 @@ def check_provider(provider: Provider) -> Condition | None:
 
 def make_unknown_state(state: str) -> Condition:
     """Make the condition of a resource that is in a state that may or may not mean that an operation is under way."""
+    # A service may answer any text here, and a condition goes into a record.
     shown = state if len(state) <= _LONGEST_STATE else "(too long to show)"
     text = f"state {shown} unknown: gitsync cannot determine whether the operation in Azure has ended."
     return make_warning(WaitReason.UNKNOWN_STATE.value, text)

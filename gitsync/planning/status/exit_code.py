@@ -59,6 +59,7 @@ def decide_exit_code(
         return ExitCode.DRIFT
     if any(result.verdict in _PENDING or result.change.identity for result in results):
         return ExitCode.PENDING
+    # To adopt a resource that is as git has it changes nothing in Azure.
     adopted = (result for result in results if result.verdict is Verdict.ADOPT)
     return (
         ExitCode.PENDING

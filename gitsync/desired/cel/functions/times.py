@@ -105,6 +105,7 @@ def parse_duration(text: str) -> Duration:
         raise EvaluationError("duration out of range")
     total = 0
     for part in parts:
+        # Fifteen digits are exact to less than a nanosecond even of hours.
         unit, digits = _UNITS[part[3]], (part[2] or "")[:15]
         scale: int = 10 ** len(digits)
         total += int(part[1] or 0) * unit + int(digits or 0) * unit // scale
@@ -122,6 +123,7 @@ def _read_zone(name: str) -> tzinfo:
     found = _OFFSET.fullmatch(name)
     if found is not None:
         offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
+        # Python takes no offset of a day or more, and no zone has such a name.
         if offset < timedelta(days=1):
             return timezone(-offset if found[1] == "-" else offset)
     try:

@@ -211,6 +211,7 @@ class _Parser:
         return self._take()
 
     def _parse_name(self) -> ExpressionNode:
+        # A name from the root. Without containers, it is the same as without the dot.
         self._take_if(".")
         token = self._expect_name("a name", _NOT_SELECTABLE)
         if token.text in _RESERVED:
@@ -249,6 +250,7 @@ class _Parser:
         while not self._is("]"):
             is_optional = self._take_if("?") is not None
             items.append((self._parse_inside(self._parse_expression), is_optional))
+            # CEL allows a comma after the last item.
             if not self._take_if(","):
                 break
         self._expect("]")

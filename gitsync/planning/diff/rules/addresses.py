@@ -49,6 +49,7 @@ def _compare_relative_ids(leaf: Leaf) -> RuleOutcome | None:
     short, full = leaf.desired, leaf.live
     if _is_arm_id(short) and not _is_arm_id(full):
         short, full = full, short
+    # A slash alone leaves nothing, which is the end of every id.
     if not short.startswith("/") or not _is_arm_id(full) or not _normalize(short):
         return None
     root = _normalize(full).removesuffix(_normalize(short))

@@ -101,6 +101,7 @@ def parse_time_span(text: str) -> Fraction | None:
 def _parse_duration(text: str) -> tuple[int, int, Fraction] | None:
     """Years, months, and the seconds of all the rest."""
     found = _ISO_DURATION.fullmatch(text)
+    # The expression also takes "P" and "P1DT", which ISO 8601 does not have.
     if found and any(character.isdigit() for character in text) and not text.endswith("T"):
         sign = -1 if found["sign"] else 1
         days = 7 * int(found["weeks"] or 0) + int(found["days"] or 0)

@@ -44,6 +44,7 @@ def _compare_utf8(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _name_three_bytes(text: str) -> str:
+    # Only the whole word: utf8mb4 is another character set.
     return re.sub(r"^utf8(?=_|$)", "utf8mb3", text.casefold())
 
 
@@ -154,6 +155,7 @@ def _compare_solution_names(leaf: Leaf) -> RuleOutcome | None:
     return make_outcome(leaf.desired.casefold() == name.casefold()) if workspace and is_own else None
 
 
+# A pool is an entry of its cluster or a resource of its own, with the same fields.
 _POOLS: Final = (
     (r"Microsoft\.ContainerService/managedClusters", "properties/agentPoolProfiles/*"),
     (r"Microsoft\.ContainerService/managedClusters/agentPools", "properties"),

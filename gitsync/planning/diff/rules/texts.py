@@ -47,6 +47,7 @@ def parse_xml(text: str) -> list[tuple[Any, ...]] | None:
     """
     events: list[tuple[Any, ...]] = []
     parser = expat.ParserCreate()
+    # Without it, equal texts may come in different pieces, cut at line ends or references.
     parser.buffer_text = True
     # Entities of a document type can expand to gigabytes or name files.
     parser.StartDoctypeDeclHandler = _refuse
@@ -56,6 +57,7 @@ def parse_xml(text: str) -> list[tuple[Any, ...]] | None:
     parser.ProcessingInstructionHandler = lambda target, said: events.append(("instruction", target, said))
     parser.CharacterDataHandler = lambda said: events.append(("text", said)) if said.strip() else None
     try:
+        # Before an XML declaration not even a blank may stand.
         parser.Parse(text.lstrip("\ufeff \t\r\n"), True)
     except (expat.ExpatError, _Refused, ValueError):  # ValueError: a lone surrogate
         return None

@@ -57,6 +57,7 @@ def _compare_states(leaf: Leaf) -> RuleOutcome | None:
 
 
 def _compare_choices(leaf: Leaf) -> RuleOutcome | None:
+    # A choice is one word: anything else is an id, a path or somebody's sentence.
     if not leaf.name.endswith(CHOICES) or leaf.above & FREE or not _WORD.fullmatch(leaf.desired):
         return None
     return compare_without_case(leaf)
