@@ -29,6 +29,7 @@ EXAMPLES = (
 MOST_RUNS = 300
 """Runs whose reports are read: those that changed something."""
 
+# Five digits at most: more days would lead beyond the years that Python's dates have.
 _AGE = re.compile(r"(\d{1,5})([dhm])", re.ASCII)
 _UNITS = {"d": timedelta(days=1), "h": timedelta(hours=1), "m": timedelta(minutes=1)}
 
@@ -109,8 +110,10 @@ async def _audit(options: argparse.Namespace, config: Config, since: datetime) -
         return AuditReport(
             audit=done,
             who=Who(config.who),
+            # Records and manifests may spell one id in different cases.
             resources=len(set(map(str.casefold, arm_ids))),
             runs=len(runs),
+            # As many as the limit: there may be more.
             has_all_runs=len(runs) < MOST_RUNS,
             requests=search.requests,
         )

@@ -71,6 +71,7 @@ def make_number_reader(least: int, most: int) -> Callable[[str], int]:
     """Make what reads the argument of a flag that takes a whole number from `least` to `most`."""
 
     def read_number(text: str) -> int:
+        # `isdigit` alone takes `²` as well, which `int` refuses.
         if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
             raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} to {most}")
         return int(text)

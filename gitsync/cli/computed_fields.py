@@ -72,6 +72,7 @@ def compute_fields(
         try:
             found = compute_value(value, find_source)
         except MissingValueError as error:
+            # The output names the field beside it.
             why = error.message.removeprefix(f"{value.field} has no value: ")
             return ComputedField(field=value.field, expression=value.expression, unknown=why)
         if isinstance(found, Placeholder):

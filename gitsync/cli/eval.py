@@ -88,6 +88,7 @@ def _answer_one(options: argparse.Namespace, config: Config) -> ExitCode:
         message = f"No status is recorded for {prepared.key}."
         raise SourceError(message, hint="Use --live, or run gitsync sync.")
     subject = _build_self(prepared, kind, record, body, is_live=options.live)
+    # No kind lists the secrets of any type, so the expression itself has their names.
     secrets = make_placeholder(program.tree) if kind.is_any_type else dict.fromkeys(list_secret_names(kind), MASKED)
     answer = answer_program(program, subject, secrets)
     if answer.error:
@@ -207,6 +208,7 @@ def _build_self(
 
     status = build_aso_status(kind, body)
     if record is not None:
+        # Azure has no conditions: gitsync makes them.
         status["conditions"] = build_objects([record])[0]["status"]["conditions"]
     return make_self(
         prepared.resource,

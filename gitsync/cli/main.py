@@ -134,6 +134,7 @@ def _run_command(name: str, arguments: list[str], opened: list[Mask]) -> ExitCod
     # From here on, errors may quote settings with secrets.
     opened.append(redactions.mask)
     uses_azure = "credential" in command.SETTINGS
+    # A command that reads no source, such as explain, works beside a wrong gitsync.yaml as well.
     needs_file = not {"output"}.issuperset(command.SETTINGS)
     config = resolve(options, os.environ, Path.cwd(), command.OUTPUTS, uses_azure=uses_azure, needs_file=needs_file)
     if uses_azure:

@@ -107,6 +107,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             everything=everything,
             environments=environments,
             prepared=selected,
+            # Notes are about what is not used, and the coverage has them.
             problems=join_renderers(problem for problem in problems if not problem.is_note),
             coverage=mask_coverage(coverage_of(source, manifests, looks_around=looks_for_values), redactions.mask),
             paths=frozenset(source.contents.files),
@@ -132,6 +133,7 @@ def _warn(
     )
     return (
         *(_list_not_portable(selected) if config.aso else ()),
+        # Environments with the same Secret have the same problem.
         *dict.fromkeys(of_credentials),
         *warn_missing_values(selected, joined.prepared, joined.manifests, config, os.environ),
     )
@@ -158,6 +160,7 @@ def read_all(config: Config, redactions: Redactions) -> Offline:
     """
     offline = read_offline(config, redactions)
     own = {problem for resource in offline.everything for problem in resource.problems}
+    # A wrong rule hides no resource.
     own |= {problem for problem in offline.problems if problem.code == RULE_INVALID}
     unread = [problem for problem in offline.problems if problem.is_error and problem not in own]
     if unread:

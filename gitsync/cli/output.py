@@ -168,6 +168,7 @@ def show_progress(
 
 def _print_to_stderr(line: str) -> None:
     """Print a line. If the reader is gone, the run goes on."""
+    # A stream that was closed raises ValueError.
     with suppress(OSError, ValueError):
         sys.stderr.write(f"{neutralize(line)}\n")  # at once, or a live view would come between
         sys.stderr.flush()

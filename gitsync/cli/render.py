@@ -153,6 +153,7 @@ def _format_request(request: Request, prepared: Prepared, config: Config) -> str
 def _format_yaml(body: Mapping[str, Any]) -> list[str]:
     import yaml
 
+    # PyYAML may have been built without libyaml.
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return yaml.dump(body, Dumper=dumper, sort_keys=False, allow_unicode=True, width=1000).rstrip("\n").split("\n")
 

@@ -243,6 +243,7 @@ def _sign(config: Config, names: Sequence[str]) -> ExitCode:
         signed = {record.key: replace(record, trust=Trust.SIGNED) for record in unsigned}
         # Before the save: a status that cannot be written must be known before anything is called signed.
         store.check_writable()
+        # The summary and the report stay: a signature changes nothing that they show.
         store.save(Update(records=signed, revision=state.revision, summary=None, report=None, headline=headline))
     print(f"\nSigned {format_plural(len(unsigned), 'record')}.")
     return ExitCode.FINE

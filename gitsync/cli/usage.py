@@ -78,6 +78,7 @@ class CommandParser(argparse.ArgumentParser):
     """The parser of one command: its own arguments, then its settings, then help."""
 
     def __init__(self, name: str, command: Command) -> None:
+        # An abbreviation that works today could be that of two flags in the next release.
         super().__init__(prog=f"gitsync {name}", add_help=False, allow_abbrev=False)
         self.name, self.command = name, command
         command.arguments(self)
@@ -222,6 +223,7 @@ def _make_option(action: argparse.Action, outputs: tuple[str, ...]) -> Option:
     return Option(
         _format_invocation(action),
         text,
+        # That a switch is off goes without saying.
         default="" if setting.form is SettingForm.SWITCH and not setting.default else default,
         variables=setting.variables,
         is_advanced=setting.is_advanced,

@@ -198,6 +198,7 @@ def _read_result(fields: CheckedMapping) -> Result:
     key = Key(group, kind, fields.text("namespace"), fields.text("name"))
     because = fields.within("because", {})
     verdict, hold = fields.one_of("verdict", Verdict), _read_hold(fields)
+    # A held resource has the verdict held; its hold has the one that the comparison found.
     found = fields.within("hold").one_of("verdict", Verdict) if hold else verdict
     outside = tuple(_read_outside(entry) for entry in fields.each("outside"))
     restored = {entry.text("path") for entry in fields.each("outside") if "restored" in entry.values}
@@ -251,6 +252,7 @@ def _read_ending(fields: CheckedMapping) -> AttemptEnding:
         failed_since=fields.text("failedSince", ""),
         requests=fields.count("requests"),
         sent=fields.texts("sent"),
+        # JSON has it only for a write that failed, or whose end is not known.
         written=fields.one_of("written", Written) if "written" in fields.values else Written.NOTHING,
     )
 
@@ -304,6 +306,7 @@ def _read_fields(fields: CheckedMapping) -> Mapping[str, ManifestField]:
     """Read the fields that are named: those of outside changes and of what a write may reset. Lines are not known."""
     entries = (*fields.each("outside"), *fields.each("resets"))
     named = {entry.text("path"): entry.text("field") for entry in entries}
+    # A field that is not known has its path for a name.
     return {path: ManifestField(name, _NOWHERE) for path, name in named.items() if name != path}
 
 

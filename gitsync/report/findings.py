@@ -399,6 +399,7 @@ def _describe_result(result: Result, rule: str, cause: str) -> tuple[str, str]:
     """Return the title of a finding, with the effect or the failure first, and its message."""
     condition, name = result.condition, f"{result.key.kind}/{result.key.name}"
     message = " ".join(condition.message.split())
+    # Its own message only repeats what it waits for.
     if cause:
         return f"{name} is {cause}", ""
     if rule == REPLACED_RULE:

@@ -86,6 +86,7 @@ def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) ->
     )
     if is_lost or result.is_refused or result.outcome is Outcome.FAILED:
         return None
+    # The cause is part of the state, and a report has it in place of this message.
     message, notes = "" if result.key in causes else format_message(result), result.comparison
     # Times, ids and lines are left out: they differ for each resource.
     parts: tuple[Hashable, ...] = (
@@ -105,6 +106,7 @@ def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) ->
             )
             for difference in sorted(result.differences, key=lambda difference: difference.path)
         ),
+        # A report names these only for a resource that differs.
         tuple((path, notes.because.get(path, "")) for path in sorted(notes.unverified)) if result.differences else (),
         tuple(
             (name_path(result, change.path), _write_value(change.before), _write_value(change.now), change.weakens)
@@ -115,6 +117,7 @@ def _find_details(result: Result, causes: Mapping[Key, str], *, writes: bool) ->
             for value in list_reset(result, writes=writes)
         ),
         find_authors(result),
+        # A fold lists each kind of failed try once, so neither order nor number distinguishes two resources.
         frozenset((attempt.stage, attempt.status, attempt.code) for attempt in result.attempts),
     )
     return parts if any(parts) else ()
@@ -137,6 +140,7 @@ def describe_members(fold: Fold, groups: Mapping[Key, GroupName], *, with_namesp
     the largest first.
     """
     times = Counter(groups[result.key].label for result in fold.results)
+    # Where each resource is in a group of its own, every count would be 1, and names say more.
     if fold.has_details or len(times) == len(fold.results):
         keys = [result.key for result in fold.results]
         names = [escape_controls(f"{key.namespace}/{key.name}" if with_namespaces else key.name) for key in keys]

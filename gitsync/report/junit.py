@@ -86,6 +86,7 @@ def _make_resource_cases(report: Report) -> Iterable[TestCase]:
     """Make the cases of resources: what failed comes first, then what waits for that."""
     names, causes = shorten_names(result.key for result in report.results), describe_causes(report.results)
     for result in sort_by_urgency(report.results):
+        # Each resource has a case of its own, so a finding for several of them is in all of their cases.
         identity = [finding for _, finding in list_identity_findings([result], report)]
         findings = [*list_result_findings(result, report, causes.get(result.key, "")), *identity]
         case = _make_case(names[result.key], f"{result.key.namespace}.{result.key.kind}", *findings)

@@ -203,6 +203,7 @@ class _Listing:
         }
         if not self._has_details(result):
             return _Entry(cells, "")
+        # The line that folds has the only statement in full already.
         is_told = len(checks) == 1 and message == said and len(said) <= _SHORT_MESSAGE
         details = self._list_details(section, result, with_statements=not is_told)
         return _Entry(cells, _fold(cells, details, is_open=self._is_open(section, result, results)))
@@ -272,6 +273,7 @@ class _Listing:
             else ""
         )
         attempts = (format_failed_request(attempt, result, _SHORT_MESSAGE) for attempt in result.attempts)
+        # A shorter one is in the line that folds, in full.
         message = condition.message if len(format_message(result)) > _SHORT_MESSAGE else ""
         advice = format_advice(condition, result.arm_id, _LONG_MESSAGE)
         return [
@@ -383,6 +385,7 @@ def select_fitting(texts: Sequence[str], room: int, noun: str) -> list[str]:
 
 def count_fitting(texts: Sequence[str], room: int) -> int:
     """Count the first texts that fit into the room together."""
+    # Two more for each: the empty line between parts.
     ends = accumulate(len(text) + 2 for text in texts)
     return sum(1 for _ in takewhile(lambda end: end <= room, ends))
 

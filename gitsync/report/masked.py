@@ -127,6 +127,7 @@ def _mask_notes(notes: ComparisonNotes, mask: Mask) -> ComparisonNotes:
         return notes
     return renew(
         notes,
+        # An empty mapping stays the same object, or `renew` would make a new value for nothing.
         because={path: mask(reason) for path, reason in notes.because.items()} or notes.because,
         outside=mask_outside(notes.outside, mask),
     )
@@ -200,6 +201,7 @@ def _mask_attributes(error: BaseException, mask: Mask) -> None:
     error.args = tuple(mask_value(argument, mask) for argument in error.args)
     for name in (*vars(error), *_OF_THE_LANGUAGE):
         value = getattr(error, name, None)
+        # Subclasses are skipped: `mask_value` would make a plain text or tuple of one.
         if type(value) in _PLAIN:
             with suppress(AttributeError, TypeError):  # an attribute that cannot be set is still in the text
                 setattr(error, name, mask_value(value, mask))

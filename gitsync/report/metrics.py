@@ -105,6 +105,7 @@ def _clean(text: str) -> str:
 
 def _list_samples(end: RunEnd, last_success: float | None) -> Figures:
     ended = end.ended_at.timestamp()
+    # A run of some resources proves nothing for the others.
     if end.is_success and end.is_complete:
         last_success = ended
     run: Figures = {
@@ -131,6 +132,7 @@ def _list_report_samples(report: Report) -> Figures:
     return {
         "gitsync_run_results": _count((r.verdict.value, r.outcome.value) for r in report.results),
         "gitsync_run_outside_changes": [
+            # Zeros too: to an alert, a missing sample is not a 0.
             (("true",), sum(map(bool, weakening))),
             (("false",), sum(not weakens for weakens in weakening)),
         ],

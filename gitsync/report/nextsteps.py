@@ -170,6 +170,7 @@ def _format_sync_step(report: Report) -> str:
     has_drift = _has_verdict(Verdict.DRIFTED, Verdict.CONFLICT)(report)
     keep = "To keep the values in Azure, run `gitsync accept`: it writes them into the manifests." if has_drift else ""
     keep = " ".join(filter(None, (keep, RESETS_ADVICE if count_resets(report) else "")))
+    # The sync would be refused, so only what needs no sync is left to advise.
     if is_refused(report.problems):
         return keep
     apply = prune = ""

@@ -131,16 +131,20 @@ _OUTSIDE: Final = SECTIONS.index(OUTSIDE)
 _RULES: Final[tuple[tuple[Section, Callable[[Result], bool]], ...]] = (
     (FAILED, lambda result: result.outcome is Outcome.FAILED),
     (REFUSED, lambda result: result.is_refused),
+    # Before what waits: a held resource is blocked as well, and so is one that would have to be replaced.
     (HELD, lambda result: result.manifest.hold is not None),
     (REPLACES, lambda result: result.needs_replacement),
     (WAITING, lambda result: result.outcome is Outcome.BLOCKED),
     (REPLACED, lambda result: result.action is Action.REPLACE),
+    # Apart from other creates, since each gives an identity a permission.
     (GRANTS, lambda result: result.key[:2] == ASSIGNMENT and result.action is Action.CREATE),
     (DELETES, lambda result: result.action is Action.DELETE),
+    # Such a write is a change as well, but a reader must see who makes it.
     (IDENTITY, lambda result: result.change.identity is not None),
     (CHANGES, lambda result: result.action is not Action.NONE),
     (REMOVED, lambda result: result.verdict is Verdict.DELETE),
     (OUTSIDE, lambda result: bool(result.comparison.outside)),
+    # Failed tries are worth a line, although the resource is in sync.
     (IN_SYNC, lambda result: is_quiet(result) and not result.attempts),
     (OTHERS, lambda _result: True),
 )

@@ -71,6 +71,7 @@ def list_outside(result: Result, *, with_paths: bool = False) -> list[ShownChang
         parts = []
         for part in split_outside(change):
             name = name_path(result, part.path)
+            # A field that is not known has its path for a name already.
             path = part.path if with_paths and name != part.path else ""
             parts.append(Change(name, part.live, part.desired, tuple(filter(None, (note, path)))))
         shown.append(ShownChange(name_path(result, change.path), tuple(parts), change.weakens))
@@ -174,4 +175,5 @@ def list_recorded(records: Iterable[Record]) -> list[RecordedRow]:
 
 def _list_changed(record: Record) -> tuple[str, ...]:
     changed = record.spec.outside.changed if record.spec.outside else ()
+    # Two pointers may be the same text once they are shortened.
     return tuple(dict.fromkeys(map(shorten_pointer, changed)))

@@ -219,10 +219,12 @@ def _group_lines(
     graph: Graph, line: Callable[[Vertex], str], begin: str, end: str, escape: Callable[[str], str]
 ) -> Iterator[str]:
     """Write the lines of the vertices, in a box for each namespace if there are several namespaces."""
+    # What is only in Azure has no namespace, and is outside of all boxes.
     namespaces = sorted({v.namespace for v in graph.vertices} - {""})
     boxes = namespaces if len(namespaces) > 1 else []
     yield from (f"  {line(v)}" for v in graph.vertices if v.namespace not in boxes)
     for number, namespace in enumerate(boxes):
+        # By number: a namespace may be called `end`, which Mermaid takes for the end of a box.
         yield "  " + begin.format(f"g{number}", escape(namespace))
         yield from (f"    {line(v)}" for v in graph.vertices if v.namespace == namespace)
         yield f"  {end}"

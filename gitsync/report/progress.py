@@ -126,6 +126,7 @@ class Tally:
                 self._dependents[other].append(key)
 
     def started(self, key: Key, work: Work) -> None:
+        # It is called for each stage, and the time counts from the first.
         if key not in self._under_way:
             self._under_way[key] = (work, self._monotonic())
 
@@ -191,7 +192,9 @@ class Tally:
             before = [*(use.taken for use in self._counts), *(0 for _ in uses)]  # of new ones nothing was taken
             self._rates = [(use.taken - taken) / seconds for use, taken in zip(uses, before, strict=False)]
             self._counts, self._counted_at = uses, now
+        # A limit that is new since the last rates has none yet, and is left out.
         near = (_describe_limit(use, rate, now) for use, rate in zip(uses, self._rates, strict=False))
+        # Each subscription has limits of its own, and two of them may read alike.
         return [*dict.fromkeys(filter(None, near))]
 
     def format_line(self) -> str:

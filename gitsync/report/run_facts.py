@@ -222,6 +222,7 @@ def estimate_sync(report: Report) -> RequestCounts | None:
     return RequestCounts(
         reads=sent.reads - unrepeated.reads + writes + 2 * again,
         writes=writes + again,
+        # What the delete of another resource includes needs no request.
         deletes=sum(result.action is Action.DELETE and result.change.deleted_with is None for result in report.results)
         + again,
         checks=sent.checks - unrepeated.checks,

@@ -142,6 +142,8 @@ def build_log(report: Report) -> dict[str, Any]:
                 "rules": [_build_rule(rule, findings, report) for rule in rules],
             }
         },
+        # GitHub takes what is before the last slash for the category, so that a sync does not close the alerts of a
+        # plan.
         "automationDetails": {"id": f"gitsync-{report.command}/"},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository with the manifests."}}},
@@ -221,6 +223,7 @@ def _build_results(findings: Sequence[ReportFinding], rules: Sequence[str]) -> l
     for finding in findings:
         # Findings with the same identity are numbered in their order, as GitHub does with equal lines.
         times[finding.identity] += 1
+        # A path that is not UTF-8 has surrogates, which cannot be encoded.
         digest = hashlib.sha256(finding.identity.encode("utf-8", "replace")).hexdigest()[:32]
         fingerprint = f"{digest}:{times[finding.identity]}"
         entry = {

@@ -38,6 +38,7 @@ def _add_owners(results: Sequence[Result]) -> tuple[Result, ...]:
     keys = {result.arm_id.key: result.key for result in results if result.arm_id}
 
     def find_owner(result: Result) -> Key | None:
+        # The first of the lineage is the resource itself.
         above = islice((result.arm_id or NO_ID).lineage, 1, None)
         return next((keys[path] for path in above if path in keys), None)
 

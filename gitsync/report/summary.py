@@ -87,6 +87,7 @@ def _choose_state(record: Record) -> str:
         return _WAITING
     if record.condition.is_ready:
         return _READY
+    # What a check refuses is only a warning in its condition, but a person has to act.
     is_failed = record.condition.severity is Severity.ERROR or record.condition.reason == REFUSED
     return _FAILED if is_failed else _WAITING
 

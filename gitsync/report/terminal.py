@@ -94,6 +94,7 @@ def indent(text: str, width: int | None, *, by: int) -> list[str]:
     if width is None:
         return [" " * by + text]
     lines = wrap(text, max(width - by, _LEAST_LAST), break_long_words=False, break_on_hyphens=False)
+    # `wrap` makes no line of a text of blanks.
     return [" " * by + line for line in lines] or [""]
 
 

@@ -336,6 +336,7 @@ class _Listing:
         for word, name, last in rows:
             start = "  " + (word.ljust(longest) + _GAP if longest else "")
             line = f"{start}{name.ljust(names)}{_GAP}{last}".rstrip()
+            # The padding goes first: it only puts the columns of the rows below each other.
             if self._width and len(line) > self._width:
                 line = f"{start}{name}{_GAP}{last}".rstrip()
             lines = [line]

@@ -39,6 +39,7 @@ _Attributes = Mapping[str, str | int]
 
 def is_traced(environment: Mapping[str, str]) -> bool:
     """Return whether there is an endpoint for traces, and the extra is installed."""
+    # As OpenTelemetry specifies, any other value leaves it on.
     if environment.get("OTEL_SDK_DISABLED", "").casefold() == "true":
         return False
     if (environment.get("OTEL_TRACES_EXPORTER") or "otlp") != "otlp" or not _find_first(environment, ENDPOINTS):
@@ -74,6 +75,7 @@ def _open_exporter(environment: Mapping[str, str], options: Mapping[str, Any]) -
 
 
 def _find_first(environment: Mapping[str, str], names: Sequence[str]) -> str:
+    # An empty variable counts as one that is not set, as OpenTelemetry specifies.
     return next((environment[name] for name in names if environment.get(name)), "")
 
 

@@ -286,6 +286,7 @@ def format_seconds(seconds: int) -> str:
     return f"{minutes}m{rest:02}s" if minutes else f"{rest}s"
 
 
+# The steps are those of kubectl, so that ages look familiar.
 _MINUTE, _HOUR, _DAY, YEAR = 60, 3600, 86_400, 365 * 86_400
 DURATION_STEPS = (
     # below this many seconds: the unit, its letter, and the smaller unit beside it (0 for none) with its letter
@@ -454,6 +455,7 @@ def format_location(result: Result) -> str:
 
 def list_body(result: Result, *, everything: bool = False) -> list[str]:
     """List the lines of the request of a planned create, as YAML; of many only the first, without `everything`."""
+    # Without a width, PyYAML breaks a text at 80 columns.
     text = yaml.safe_dump(_make_plain(result.change.body), allow_unicode=True, sort_keys=False, width=1_000_000)
     lines = text.splitlines()
     if tags := format_default_tags(result.change.default_tags):

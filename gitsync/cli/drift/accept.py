@@ -88,11 +88,13 @@ def run(options: argparse.Namespace, config: Config) -> ExitCode:
     interruption = Interruption()
     in_branches = bool(options.branch or options.pull_request)
     tree = open_tree(config, SystemClock(), options.redactions, interruption.grace, is_committed=in_branches)
+    # It writes nothing to Azure, so the checks of a write would only cost requests.
     config = replace(config, only=tuple(options.names), checks=(NO_CHECKS,), plan_out=None, metrics=None)
     published: list[Published] = []
     try:
         report = execute_quietly(options, config, interruption, writes=False)
         report = report if config.who == Who.NAMES else leave_out_people(report)  # commits and requests quote it
+        # Half of a plan would offer half of the drift as if it were all.
         if report.interrupted:
             return interruption.exit_code(report)
         accepted, publishing = take(report, tree, options, config)
@@ -152,6 +154,7 @@ def take(
     if options.pull_request:
         return take_in_groups(report, tree, options, publication)
     accepted = accept_drift(report, tree, options.names, options.field)
+    # Without an edit there is no branch: its commit would be empty.
     if options.branch and accepted.texts:
         return accepted, [commit_branch(accepted, options.branch, publication)]
     if not options.branch:
@@ -187,6 +190,7 @@ def write(accepted: Accepted, tree: Tree) -> None:
     """Write the new texts into the working tree: all, or none. ConfigError if a file has changed since it was read."""
     from gitsync.settings.files.target_folder import TargetFolder
 
+    # Accepted texts have paths from the top of the repository, and the folder may be below it.
     prefix = f"{tree.prefix}/" if tree.prefix else ""
     texts = {path.removeprefix(prefix): text for path, text in accepted.texts.items()}
     # With the content that was read: an edit by a person in between must not be lost.

@@ -102,6 +102,7 @@ def _list_changed(report: Report) -> list[Result]:
     """List the results that a revert writes, and print why it skips the others. ConfigError for a held one."""
     from gitsync.model.verdict import Action, Verdict
 
+    # In a loop of its own, so that nothing is printed before it is refused.
     for result in report.results:
         if result.verdict is Verdict.HELD and result.manifest.hold:
             raise ConfigError(

@@ -60,6 +60,7 @@ def import_objects(options: argparse.Namespace, config: Config) -> ExitCode:
     _refuse_inside(options.from_cluster_export, Path(config.source), existing)
     names, ids = set(existing.ids.values()), existing.ids
     manifests = take_manifests(export)
+    # By both: a manifest of the repository may have the name of an object, or only its ARM id.
     new = [manifest for manifest in manifests if manifest.key not in names and manifest.resource.arm_id.key not in ids]
     files = write_manifests(new, options)
     written = {manifest.key: manifest.resource for manifest in new}

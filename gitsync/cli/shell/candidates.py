@@ -73,6 +73,7 @@ def _list_flags(parser: argparse.ArgumentParser, slot: Slot) -> Iterator[Candida
             continue
         if slot.text in {"-", "--"} and action.dest in SETTINGS and SETTINGS[action.dest].is_advanced:
             continue
+        # A shell has one line for it, so its first sentence.
         about = str(action.help or "").replace("%%", "%").partition(". ")[0].rstrip(".")
         # The `--no-` forms would double the list, so they show only after their first letters.
         flags = (flag for flag in action.option_strings if not flag.startswith("--no-") or slot.text.startswith("--no"))
@@ -95,6 +96,7 @@ def _list_values(wanted: _Wanted) -> Iterator[Candidate]:
     for word, about in find(wanted):
         if word in {FILES, FOLDERS}:
             yield Candidate(word)
+        # Kinds are found in any case, so they are completed in any case too.
         elif word.casefold().startswith(text.casefold()) and word not in chosen:
             yield Candidate(f"{slot.before}{before}{comma}{word}", about)
 
@@ -145,6 +147,7 @@ def _list_kinds_and_resources(wanted: _Wanted) -> Iterator[Candidate]:
         yield from _list_resources(wanted)
     else:
         yield from (Candidate(kind, _count(count)) for kind, count in _count_kinds(keys).items())
+        # Of many resources, it lists the kinds, which are here already.
         yield from (candidate for candidate in _list_resources(wanted) if not candidate.word.endswith("/"))
     yield Candidate(FOLDERS)
 
@@ -213,6 +216,7 @@ def _list_namespaces() -> Iterator[Candidate]:
     spellings: dict[str, list[str]] = {}
     for name in open_arm_types().list_names():
         namespace = name.partition("/")[0]
+        # ARM types spell some namespaces in two ways.
         spellings.setdefault(namespace.casefold(), []).append(namespace)
     for found in spellings.values():
         yield Candidate(f"{found[0]}/", f"{len(found)} type{'' if len(found) == 1 else 's'}")

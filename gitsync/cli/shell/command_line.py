@@ -27,12 +27,14 @@ class Slot:
 
 def split_line(line: str) -> tuple[list[str], str]:
     """The words of a line of bash after the name of the program, and the word that is typed: "" after a blank."""
+    # A backslash at the end escapes what is not typed yet, and `shlex` would refuse the line.
     line = line.removesuffix("\\")
     for end in ("", "'", '"'):  # a quotation may be open
         try:
             words = shlex.split(line + end)
         except ValueError:
             continue
+        # A blank ends the word, unless it is quoted or escaped.
         last = "" if not end and line[-1:].isspace() and not line.endswith("\\ ") else words.pop() if words else ""
         # `AZURE_TENANT_ID=… gitsync` has assignments before the name of the program.
         while words and _ASSIGNMENT.match(words[0]):

@@ -41,6 +41,7 @@ def read_estates(configs: Sequence[Config], folder: SiteFolder, redactions: Reda
     errors: list[StateError] = []
     estates: list[SiteEstate] = []
     with ExitStack() as opened:
+        # All are opened before one is read, since their names have to differ from each other.
         pairs = [opened.enter_context(open_source_and_status(config)) for config in configs]
         locations = [locate_status(source, store) for source, store in pairs]
         _refuse_the_same(configs, locations)
@@ -78,6 +79,7 @@ def _mask(text: str, *, redactions: Redactions, source: Checkout, title: str) ->
     """Mask secrets in an error, and paths of this machine: a folder may have the name of a person."""
     remote = source.remote.url if source.remote else ""
     paths = {remote.removeprefix("file://"), str(source.folder or "")}
+    # The longer path first, which may begin with the other.
     for path in sorted((path for path in paths if path.startswith("/")), key=len, reverse=True):
         text = text.replace(f"file://{path}", title).replace(path, title)
     return redactions.mask(text)

@@ -78,10 +78,12 @@ class AzureRepos:
 
     def list_own(self, number: str) -> Iterator[Comment]:
         try:
+            # Azure DevOps has this resource in preview versions only.
             own = self._invoke("location/connectionData", (), version="5.0-preview")["authenticatedUser"]["id"]
             for thread in self._invoke(_OF_THREADS, self._name(number))["value"]:
                 # A report is the first comment of its thread; answers come after it.
                 first = thread["comments"][0] if thread["comments"] and not thread.get("isDeleted") else None
+                # A deleted comment stays in its thread, without content.
                 if first and first["author"]["id"] == own and "content" in first:
                     yield Comment((str(thread["id"]), str(first["id"])), str(first["content"]))
         except (KeyError, TypeError):
@@ -138,6 +140,7 @@ class AzureRepos:
         try:
             for status in self._invoke(_OF_COMMITS, route, query=query)["value"]:
                 if _join_context(status["context"]) == context:
+                    # A state that gitsync never posts counts as none, so that the next status replaces it.
                     state = states.get(status["state"])
                     return Status(state, str(status["description"] or "")) if state else None
         except (KeyError, TypeError):
@@ -207,6 +210,7 @@ class AzureRepos:
         command += ["--query-parameters", *query] if query else []
         command += ["--http-method", method, "--api-version", version, "--output", "json"]
         with open_temporary_folder() as folder:
+            # The program takes the body of a request only from a file.
             if body is not None:
                 file = folder / "body.json"
                 file.write_text(json.dumps(body))
@@ -215,6 +219,7 @@ class AzureRepos:
 
 
 def _join_context(context: Any) -> str:
+    # Other programs may post a context without a genre, which is optional.
     return f"{context['genre']}/{context['name']}" if context.get("genre") else str(context["name"])
 
 
@@ -231,6 +236,7 @@ def open_azure_repos(environment: Mapping[str, str], use: HostUse) -> AzureRepos
         web=f"{organization}{quote(project)}/_git/{quote(name)}",
         route=(f"project={project}", f"repositoryId={repository}"),
         log_url=find_job_url(environment),
+        # A pull request builds refs/pull/NUMBER/merge, and nothing can be merged to that.
         base=ref.removeprefix(_HEADS) if ref.startswith(_HEADS) else "",
         environment=environment,
     )

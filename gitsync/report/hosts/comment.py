@@ -12,6 +12,7 @@ from gitsync.errors import ConfigError
 from gitsync.report.hosts.host import PullRequestHost
 from gitsync.report.markdown import MARKER
 
+# Two dashes in a row would end the HTML comment that has the name.
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ ]|-(?!-)){0,59}")
 
 

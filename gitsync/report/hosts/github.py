@@ -217,6 +217,7 @@ def _is_own(request: Any, repository: str) -> bool:
 
 
 def _read_request(request: Any) -> PullRequest:
+    # GitHub calls a merged pull request closed, too.
     closed = RequestState.MERGED if request["merged_at"] else RequestState.CLOSED
     return PullRequest(
         number=str(int(request["number"])),
@@ -247,4 +248,5 @@ def _sign_in(environment: Mapping[str, str], host: str) -> Mapping[str, str]:
     token = environment.get("GH_TOKEN") or environment.get("GITHUB_TOKEN")
     if not token or host == "github.com" or host.endswith(".ghe.com"):
         return environment
+    # A token that the job has set for the server itself comes first.
     return {"GH_ENTERPRISE_TOKEN": token, **environment}

@@ -35,6 +35,7 @@ _HINTS = {
     HostUse.STATUS: "Set GITLAB_TOKEN to an access token of the project with the scope api and the role Developer; "
     "CI_JOB_TOKEN cannot post statuses. With --deployment, a protected environment must also allow it to deploy.",
 }
+# GitLab locks a merge request for the moment of its merge.
 _STATES = {"opened": RequestState.OPEN, "locked": RequestState.OPEN, "merged": RequestState.MERGED}
 _STATUS_STATES = {
     "created": StatusState.PENDING,
@@ -121,6 +122,7 @@ class GitLab:
         (found,) = self._call([f"projects/{self.project}/repository/commits/{commit}/statuses?{query}"])
         try:
             own = [status for status in found if status["name"] == context]
+            # Each pipeline of a commit has a status of its own, and the newest counts.
             last = max(own, key=lambda status: int(status["id"]), default=None)
             state = last and _STATUS_STATES.get(last["status"])
             return Status(state, str(last["description"] or "")) if last and state else None
@@ -194,6 +196,7 @@ def open_gitlab(environment: Mapping[str, str], use: HostUse) -> GitLab:
     return GitLab(
         project=quote(get_variable(environment, "CI_PROJECT_ID"), safe=""),
         client=HostClient(Program.GLAB, environment, use, _HINTS[use]),
+        # CI_SERVER_FQDN has the port too; servers before GitLab 16.10 do not set it.
         host=environment.get("CI_SERVER_FQDN") or get_variable(environment, "CI_SERVER_HOST"),
         log_url=find_job_url(environment),
         base=environment.get("CI_COMMIT_BRANCH", ""),

@@ -196,6 +196,7 @@ class HostClient:
                 documents.append(document)
                 text = text[end:].lstrip()
         except (ValueError, RecursionError):
+            # Without the page that cannot be read, the comment to replace could be missing.
             documents = []
         if not documents:
             raise self._fail("printed no JSON", f"Update {self.program.value}.")

@@ -58,6 +58,7 @@ def _split_lines(side: Any) -> list[str]:
     if side is None:
         return []
     if isinstance(side, str):
+        # A line break at its end alone makes no text of several lines.
         lines = side.splitlines() if "\n" in side.strip() else [one_line(side)]
     elif isinstance(side, dict | list) and side:
         lines = json.dumps(side, indent=2, ensure_ascii=False, sort_keys=True, default=str).splitlines()
@@ -70,6 +71,7 @@ def _make_sides(difference: Difference) -> tuple[Side, Side]:
     """Make the two sides of single values."""
     live, desired = format_sides(difference.live, difference.desired)
     gone, came = difference.live is None, difference.desired is None
+    # A side without a value shows a word of gitsync, which has nothing in common with a value.
     start, end = (0, 0) if gone or came else _count_same(live, desired)
     return _make_side(live, start, end, absent=gone), _make_side(desired, start, end, absent=came)
 
@@ -77,6 +79,7 @@ def _make_sides(difference: Difference) -> tuple[Side, Side]:
 def _count_same(first: str, other: str) -> tuple[int, int]:
     """Count how many characters two texts share at their start, and at their end; none where that is less than half."""
     start = _count_prefix(first, other)
+    # Of the rest only, so that no character counts twice: `aa` and `aaa` share two.
     end = _count_prefix(first[start:][::-1], other[start:][::-1])
     return (start, end) if (start + end) * 2 >= max(len(first), len(other)) else (0, 0)
 

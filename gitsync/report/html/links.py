@@ -128,6 +128,7 @@ def _split_remote(remote: str) -> tuple[str, Sequence[str]]:
         host, path = _read_url(remote)
     except ValueError:
         return "", ()
+    # Decoded before the check, since a browser takes `%2e%2e` for `..` as well.
     names = [unquote(name) for name in path.strip("/").removesuffix(".git").split("/")]
     # `.` and `..` would lead out of the repository.
     if not _HOST.fullmatch(host) or not all(_NAME.fullmatch(name) and name.strip(".") for name in names):
@@ -165,7 +166,9 @@ def _find_azure(host: str, names: Sequence[str]) -> str:
 
 def _find_visual_studio(host: str, names: Sequence[str]) -> str:
     organisation = host.partition(".")[0]
+    # Older addresses name the collection, and the pages are the same without it.
     own = [name for name in names if name != "DefaultCollection"]
+    # Over ssh, the host is vs-ssh for everybody, and the path names the organisation.
     return _find_azure("dev.azure.com", own if own[:1] == ["v3"] else [organisation, *own])
 
 
@@ -179,6 +182,7 @@ _FORGES: tuple[tuple[str, _MakeBase, str, str], ...] = (
     ),
     (
         r"(altssh\.)?gitlab\.com|gitlab\.(?!com\.).+",
+        # GitLab has groups in groups, so there may be more than two names.
         lambda host, names: f"https://{host.removeprefix('altssh.')}/{'/'.join(names)}" if len(names) >= 2 else "",
         "/-/commit/{commit}",
         f"/-/{_BLOB}",

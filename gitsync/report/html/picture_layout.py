@@ -189,6 +189,7 @@ def draw_path(points: Sequence[Point]) -> str:
     """Draw an SVG path through points, with round corners."""
     parts = [f"M{_format_point(points[0])}"]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
+        # Two corners may share a part of the way, so each takes half of it at most.
         radius = min(_CORNER, _measure(before, corner) / 2, _measure(corner, after) / 2)
         parts.append(f"L{_format_point(_approach(corner, before, radius))}")
         parts.append(f"Q{_format_point(corner)} {_format_point(_approach(corner, after, radius))}")

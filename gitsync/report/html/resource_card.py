@@ -118,6 +118,7 @@ def _list_counts(result: Result) -> Iterator[str]:
     if result.comparison.outside:
         yield format_outside_count(len(result.comparison.outside))
     if result.attempts and result.outcome is not Outcome.FAILED:
+        # format_plural only adds an s.
         yield format_plural(len(result.attempts), "failed try").replace("trys", "tries")
     if result.condition.reason not in {"Succeeded", UNTOUCHED}:
         yield result.condition.reason

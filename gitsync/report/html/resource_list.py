@@ -91,6 +91,7 @@ def _render_section(
     section: Section, results: Sequence[Result], cards: Mapping[Key, Markup], context: CardContext
 ) -> Markup:
     shown = [cards[result.key] for result in results if result.key in cards]
+    # A fold for a single card would save no room.
     first = _FEW_FAILED if section == FAILED and len(shown) > _FEW_FAILED + 1 else len(shown)
     return render_template(
         "section.html",

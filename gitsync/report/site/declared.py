@@ -97,5 +97,6 @@ def list_recorded_needs(record: Record) -> Iterable[SiteNeed]:
     if manifest.owner:
         yield SiteNeed(str(manifest.owner), "owner", "")
     for key in manifest.depends_on:
+        # The owner is one of these, too.
         if key != manifest.owner:
             yield SiteNeed(str(key), "order" if key in manifest.ordered_after else "reference", "")

@@ -66,6 +66,7 @@ def sort_drift(drift: Iterable[DriftShape], time: Literal["since", "until"]) -> 
 
 
 def _find_last_run(runs: Sequence[RunShape]) -> RunShape | None:
+    # A commit without a command only records what a run is about to create.
     last = next((run for run in reversed(runs) if run["command"]), None)
     return {**last, "changed": []} if last else None
 

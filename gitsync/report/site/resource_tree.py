@@ -123,6 +123,7 @@ def _find_position(
 def _find_scope(arm_id: ArmId) -> str:
     """Find the resource group or subscription that an id begins with, "" for none."""
     steps = arm_id.split("/")
+    # An id begins with a slash, so its first step is empty.
     length = 5 if arm_id.resource_group else 3 if arm_id.subscription else 0
     # A resource group is below its subscription, and not below itself.
     return "/".join(steps[: min(length, len(steps) - 2)])

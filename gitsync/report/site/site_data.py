@@ -69,6 +69,7 @@ def build_data(estates: Sequence[SiteEstate], extras: Extras) -> DataFiles:
 
 def _split(estate: SiteEstate) -> _Part:
     records = estate.state.records
+    # Changes outside of git are in the record itself.
     drift = {each["key"]: each["verdict"] for each in estate.history.open if each["verdict"] != OUTSIDE_WORD}
     declared = estate.declarations.needs
     return _Part(
@@ -90,6 +91,7 @@ def _list_rows(number: int, part: _Part) -> Iterator[TreeRow]:
 def _list_resources(part: _Part) -> Iterator[tuple[str, Any]]:
     """List the files with the pages of resources."""
     estate = part.estate
+    # Others can push to the branch with the report, so its members may be anything.
     target = estate.report.get("target")
     endpoint = target.get("endpoint") if isinstance(target, Mapping) else ""
     context = ResourceContext(

@@ -57,6 +57,7 @@ def accept_resources(resources: Sequence[DriftedResource], report: Report, tree:
         *reversed(_sort_by_owner([part for part in parts if part.is_gone], tree)),
         *(part for part in parts if not part.is_gone),
     ]
+    # Plain documents are proven together, in one reading of the tree; each text of a unit takes a build of its own.
     taking.take([edited for part in ordered if not part.unit and (edited := taking.prepare(part))])
     built = [part for part in ordered if part.unit or part in taking.rendered]
     for part in built:

@@ -78,6 +78,7 @@ def _count_changes(results: Iterable[Result]) -> int:
 
 def _is_same(current: Record, planned: Record) -> bool:
     """Return whether two records are of the same write."""
+    # The values outside are what is acknowledged, so they may differ.
     specs = [replace(record.spec, outside=None) for record in (current, planned)]
     return specs[0] == specs[1] and current.arm_api_version == planned.arm_api_version
 
@@ -91,6 +92,7 @@ def _make_update(records: Mapping[Key, Record], state: State, report: Report, he
         summary=partial(
             summary.render, remaining, revision=state.revision, problems=shown.problems, target=report.target
         ),
+        # The report on the branch stays that of the last run.
         report=None,
         headline=headline,
     )

@@ -262,6 +262,7 @@ def _list_texts(unit: Unit, tree: Tree) -> Iterator[_Text]:
     others = files.read([path for path in files.paths - inputs if path.endswith(SUFFIXES)]) if names else {}
     for path in sorted(others):
         is_named = any(name.encode() in others[path] for name in names)
+        # Searched as bytes first, since it takes long to parse all files of a source.
         for text in _read_texts(path, files, unit) if is_named else ():
             kind, name = (
                 find_member((text.container or text).document, *where) for where in (("kind",), ("metadata", "name"))
@@ -303,6 +304,7 @@ def _walk(text: _Text, lines: Lines, above: int) -> Iterator[_Text]:
     yield text
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, part in parts:
+        # kustomize makes Secrets of these values.
         if step != "secretGenerator":
             yield from _walk(replace(text, path=(*text.path, step), value=part), lines, above)
     # One level only: a text in a text is not what patches are, and each level costs a parse.
@@ -360,6 +362,7 @@ def _make_edit(text: _Text, path: FieldPath, was: Any, now: Any, key: Key) -> Ed
     if name or (isinstance(text.value, str) and not isinstance(new, str | dict | list | None)):
         new = name + _write_plain(new)
     elif not isinstance(text.value, str) and isinstance(new, str):
+        # The file has a number or a switch there, so the new text becomes one if it looks like it.
         new = resolve(new) if new else new
     return Edit(path=text.path, value=new)
 

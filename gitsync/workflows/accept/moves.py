@@ -42,6 +42,7 @@ def compare_parts(path: JsonPath, desired: Any, live: Any, before: Any, hints: H
             yield from compare_parts((*path, key), value, find_member(live, key, inside), was, hints)
     elif isinstance(desired, list) and isinstance(live, list) and not is_ordered(path):
         yield from _list_moves_in_list(path, desired, live, before, hints)
+    # What differed like this after the last write is Azure's own spelling, and no change.
     elif not is_equal(path, desired, live, hints) and (before is UNKNOWN or project(desired, live) != before):
         yield DriftMove(path, desired, live)
 
@@ -60,6 +61,7 @@ def _list_moves_in_list(
         if key in theirs:
             entry_before = UNKNOWN if former is None else former.get(key, (0, UNKNOWN))[1]
             yield from compare_parts((*path, index), entry, theirs[key][1], entry_before, hints)
+        # An entry that the last write did not have is new in git, and was not removed in Azure.
         elif former is None or key in former:
             yield DriftMove((*path, index), entry, None)
     new = [entry for key, (_, entry) in theirs.items() if key not in ours and (former is None or key not in former)]

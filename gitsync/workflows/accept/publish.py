@@ -208,6 +208,7 @@ class DriftCommit:
         """The digest of the texts, which shows whether a branch has them already."""
         digest = hashlib.sha256()
         for path, text in sorted(self.files.texts.items()):
+            # A file that goes must not have the digest of an empty one.
             digest.update(f"{path}\0{-1 if text is None else len(text)}\0".encode())
             digest.update(text or b"")
         return digest.hexdigest()

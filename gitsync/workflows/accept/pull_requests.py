@@ -141,6 +141,7 @@ def publish_pull_requests(
             if group.resources
         ]
         with open_branches(remote, head, publication) as branches:
+            # A job checks out a commit and no branch, so its host names the one that the job runs for.
             base = head.branch or host.base or _find_default(branches)
             tips = branches.find(base, f"{_PREFIX}*")
             if base not in tips:

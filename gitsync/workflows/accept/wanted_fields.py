@@ -50,6 +50,7 @@ class WantedFields:
 
     def want(self, result: Result, resource: Resource, differences: Sequence[Difference]) -> bool:
         """Return whether people want one of the differences at a path: one at or below a field that they name."""
+        # People may name a list, or an entry of it.
         parts = [part for difference in differences for part in (difference, *split_lists(difference))]
         known = result.comparison.fields
         names = {part.path: known[part.path].name if part.path in known else part.path for part in parts}
@@ -71,6 +72,7 @@ class WantedFields:
         missing = next((text for text in self.texts if text not in self.found), None)
         if missing is None:
             return
+        # However unlike they are: only a field with drift can be meant.
         near = get_close_matches(missing, list(self.seen), n=1, cutoff=0.0)
         others = [name for name in self.seen if name not in near]
         hint = f"Did you mean {near[0]}?" if near else "Run gitsync plan to see what differs."

@@ -148,6 +148,7 @@ async def _list_own(
     what runs have recorded.
     """
     principal = await requests.find_principal()
+    # A row of the log has the client id of an application, its object id, or both.
     own = {principal.client.casefold(), principal.object.casefold()} if principal else set()
     senders = {caller for change in changes if change.correlation_id in recorded for caller in change.callers}
     return frozenset((own | senders) - {""})
@@ -164,6 +165,7 @@ def index_runs(records: Iterable[Record], runs: Iterable[LastRun]) -> Mapping[st
         if write and not record.trust.is_refused:
             run = Run(commit="", revision=write.revision, time=write.at)
             known |= dict.fromkeys(list_ids(write), run)
+    # After the records, since a report has the commit of the status too.
     for last in runs:
         run = Run(commit=last.commit, revision=last.revision or "", time=last.time)
         known |= dict.fromkeys(last.sent, run)

@@ -129,6 +129,7 @@ class AzureExamination:
                 run_check("subscription", partial(self._read_subscription, subscription))
                 for subscription in subscriptions
             ),
+            # What is in the tenant has no subscription in which a provider could be registered.
             run_check("providers", lambda: self._read_providers([pair for pair in namespaces if pair[0]])),
             run_check("rights", lambda: self._read_rights(needed)),
         )
@@ -219,6 +220,7 @@ class AzureExamination:
 
     async def _leave_out_own(self, missing: Sequence[NeededRight]) -> list[NeededRight]:
         """The rights that a role on the resource itself does not grant either; only the first resources are checked."""
+        # An id with a gap in it cannot be read.
         ids = sorted({right.arm_id for right in missing if "<" not in right.arm_id})[:_MOST_OWN_SCOPES]
         found = dict(zip(ids, await asyncio.gather(*map(self._read_own, ids)), strict=True))
         return [right for right in missing if not grants(found.get(right.arm_id, ()), right.action)]

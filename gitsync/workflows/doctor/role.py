@@ -116,6 +116,7 @@ def _list_token_rights(rights: Iterable[NeededRight], scopes: Iterable[str]) -> 
 
 def join_actions(rights: Iterable[NeededRight]) -> tuple[str, ...]:
     """Join the actions of all rights that are in a subscription. One that `*/read` stands for is left out."""
+    # Reversed, so that of several spellings one stays, whatever the order of the manifests.
     spelled = {right.action.casefold(): right.action for right in sorted(rights, reverse=True) if right.scope}
     if READ_ALL in spelled:
         spelled = {key: action for key, action in spelled.items() if key == READ_ALL or not key.endswith("/read")}
@@ -213,5 +214,6 @@ def _list_removed(config: Config, prepared: Iterable[Prepared]) -> list[Record]:
         record
         for key, record in sorted(records.items())
         if key not in keys and selection.has(key) and record.claim.is_ours and record.manifest.policy.allows_delete
+        # What has a credential Secret is deleted with that identity.
         if not record.access.credential
     ]

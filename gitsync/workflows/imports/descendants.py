@@ -103,6 +103,7 @@ class DescendantSearch:
         """Leave out what the manifest of the parent declares, such as the pools of a load balancer: a second manifest
         would write them again.
         """
+        # Only children of any type may be declared there, and it takes time to build the body of the parent.
         if not any(resource.kind.is_any_type for resource in found):
             return found
         body, kept = build_request_body(parent), []

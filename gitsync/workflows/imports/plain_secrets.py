@@ -102,6 +102,7 @@ def _looks_secret(path: FieldPath, value: str, spec: Any) -> bool:
         _SECRET_NAME.search("".join(words))
         or not _SECRET_WORDS.isdisjoint(words[-1:])
         or _OF_DOTNET.match(name)
+        # What does not decode to a text may contain anything.
         or (field in _USER_DATA and text == value)
         or _MACHINE_MADE.fullmatch(text)
     )
@@ -120,6 +121,7 @@ def _decode(value: str) -> str:
         text = base64.b64decode(value, validate=True).decode()
     except ValueError:
         return value
+    # Random bytes may be valid UTF-8 by chance, but are not text.
     return text if text.isprintable() or "\n" in text else value
 
 

@@ -94,6 +94,7 @@ class ResourceReader:
         try:
             return await self.read_list(path, kind.api_version, query)
         except RefusedListError as refused:
+            # A missing right is one for this path alone: other lists of the type may be readable.
             if refused.error.status != FORBIDDEN:
                 self._refused.add(kind.arm_type)
             self._note_refusal(path, refused.error)

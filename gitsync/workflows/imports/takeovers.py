@@ -155,5 +155,6 @@ def _find_declaring(arm_id: ArmId, manifests: Mapping[IdKey, Key]) -> IdKey | No
 
 def count_outcomes(rows: Sequence[TakeoverRow]) -> dict[Takeover, int]:
     """Count the resources by outcome. One with several rows counts once, and as kept if one of them is."""
+    # Kept is the last of them, so it replaces any other.
     worst = {row.address: row.outcome for outcome in Takeover for row in rows if row.outcome is outcome}
     return {outcome: list(worst.values()).count(outcome) for outcome in Takeover}

@@ -111,6 +111,7 @@ def _learn_variables(
     for resource in prepared if tokens else ():
         own = [records[resource.key]] if resource.key in records else _list_similar(resource, records.values())
         texts: list[tuple[str, str]] = [(resource.arm_id or "", record.arm_id) for record in own]
+        # Of several candidates, it is not known whose body is meant.
         if len(own) == 1 and resource.template:
             texts += _pair_texts(resource.template.body, own[0].spec.applied)
         matches = [_match(text, sent, tokens) for text, sent in texts]
@@ -140,6 +141,7 @@ def _match(text: str, sent: str, tokens: Mapping[str, ValueName]) -> dict[str, s
         return {}
     pattern, names = re.escape(text), {token: f"t{number}" for number, token in enumerate(present)}
     for token, name in names.items():
+        # A token that occurs again has the same value there.
         pattern = pattern.replace(re.escape(token), f"(?P<{name}>.+?)", 1).replace(re.escape(token), f"(?P={name})")
     match = re.fullmatch(pattern, sent)
     return {token: match[name] for token, name in names.items()} if match else {}

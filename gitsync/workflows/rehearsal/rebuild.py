@@ -102,6 +102,7 @@ class Rebuild:
         Azure has it by itself.
         """
         path = arm_id.key
+        # Two slashes: the subscription itself.
         if not path.startswith("/subscriptions/") or path.count("/") == 2 or self.is_elsewhere(arm_id):
             return True
         return "/resourcegroups/" not in path and any(part in path for part in _AZURES_OWN)

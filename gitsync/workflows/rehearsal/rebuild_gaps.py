@@ -62,6 +62,7 @@ def collect_refused(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Mapping
     """
     uses = (use for use in _list_uses(rebuild, known_ids) if use.arm_id and use.path[:2] != _OWNER)
     missing = [use for use in uses if _is_missing(use, rebuild) and not rebuild.is_elsewhere(use.arm_id)]
+    # Reversed, so that of several missing resources the first one is named.
     return {use.user.prepared.arm_id: use.arm_id for use in reversed(missing) if use.user.prepared.arm_id}
 
 

@@ -228,4 +228,5 @@ def _add_foreign(state: State, config: Config, source: Checkout, redactions: Red
         key: record for known_records in reversed(foreign.sources) for key, record in known_records.records.items()
     }
     others = {key: replace(record, agent=ELSEWHERE) for key, record in records.items()}
+    # A record of this run wins over a foreign one.
     return replace(state, records={**others, **state.records})

@@ -113,6 +113,7 @@ def find_restore(kind: Kind) -> Restore | None:
 
 
 def _list_restores(kind: Kind, type_name: str, path: str, containing: tuple[str, ...]) -> Iterator[Restore]:
+    # A type may contain itself.
     if type_name in containing:
         return
     facts: TypeFacts = kind.types[type_name]

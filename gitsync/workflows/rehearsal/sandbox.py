@@ -154,6 +154,7 @@ async def play(sandbox: Sandbox, snapshot: Snapshot, kill_after: int = 0) -> tup
         await asyncio.wait({run, over}, return_when=asyncio.FIRST_COMPLETED)
         run.cancel()  # no effect if it has ended
         over.cancel()
+        # Both have to end before the emulator does.
         await asyncio.wait({run, over})
         report, refusal = (None, "") if azure.is_over.is_set() else _find_end(run, sandbox.redactions)
         return Played(report, refusal, tuple(azure.requests)), Snapshot(snapshot.store, state.state)

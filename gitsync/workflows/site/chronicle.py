@@ -122,6 +122,7 @@ def _make_run(target: str, commit: StatusCommit, events: list[tuple[str, Event]]
         counts[event.kind] += 1
         if counts[event.kind] <= MOST_CHANGES:
             changed.append((key, event.kind, event.text))
+    # The mark is for pipelines, and not for readers of a site.
     subject = commit.subject.removesuffix(SKIP_CI).rstrip()
     return {
         "at": commit.time,

@@ -44,6 +44,7 @@ def _read(read: Read, target: str) -> EarlierHistory:
     # Another version may have counted or worded events in another way, and a history must be of one kind.
     if (site["format"], site["version"]) != (FORMAT, gitsync.__version__):
         raise ValueError("of another version")
+    # A site without the target leads to a LookupError below, and so to an empty history.
     card = next(card for card in (*site["targets"], {}) if card.get("id") in {target, None})
     runs = [run for month in reversed(site["months"]) for run in _read_runs(read, month) if run["target"] == target]
     last = runs[-1]

@@ -133,6 +133,7 @@ def _index_entries(resources: Any) -> Mapping[Key, Mapping[str, Any]]:
                 group = GVK.parse(entry["apiVersion"], entry["kind"]).group
                 lists = {name: _read_list(entry.get(name)) for name in ("differences", "outside")}
                 found[Key(group, entry["kind"], entry["namespace"], entry["name"])] = {**entry, **lists}
+        # An entry of another form must not take the others with it.
         except (LookupError, TypeError, AttributeError):
             continue
     return found

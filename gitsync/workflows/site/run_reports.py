@@ -88,6 +88,7 @@ class ReportReader:
             found = tuple(_read_entry(entry) for entry in entries)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return None
+        # Only now: after a report that cannot be read, the next one is compared with the one before both.
         self._before = now
         return RunReport(members=members, found=found)
 

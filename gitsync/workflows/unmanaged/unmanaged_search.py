@@ -219,6 +219,7 @@ class EstateSearch:
         by_type: dict[str, list[ArmId]] = {}
         for arm_id in arm_ids:
             by_type.setdefault(arm_id.arm_type.casefold(), []).append(arm_id)
+        # A quote would end the text in the filter.
         queries = [{"$filter": f"resourceType eq '{arm_type}'"} for arm_type in sorted(by_type) if "'" not in arm_type]
         lists = await asyncio.gather(
             *(self._reader.read_list(f"{scope.root}/resources", RESOURCES_VERSION, query) for query in queries)

@@ -49,6 +49,7 @@ class BlockReferences:
 
     def list_unused(self, user: Prepared) -> list[Expression]:
         """List the blocks that must come first, and that nothing in the block refers to."""
+        # A configuration has no units and waves, whose order alone puts these first.
         wanted = set(user.relations.depends_on) - set(user.relations.ordered_after)
         first = sorted(wanted & self._needs[user.key] - self._used[user.key])
         return [Expression(f"{RESOURCE}.{self._names[key]}") for key in first]

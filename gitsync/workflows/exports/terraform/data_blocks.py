@@ -31,6 +31,7 @@ class DataBlocks:
         """
         path, arm_id = output.path, output.source.arm_id
         exported = list(_take_members(path))
+        # azapi takes a dot in a path for the end of a step.
         if arm_id is None or not exported or any("." in step for step in exported):
             return None
         _, _, paths = self._read.setdefault(arm_id.key, (output.source, resource_id, set()))

@@ -228,6 +228,7 @@ class BlockMaker:
             raise CannotExportError(
                 "identity has more than a type and user-assigned identities, which azapi cannot have"
             )
+        # To ARM, null takes an identity away.
         ids = [self._express(arm_id) for arm_id, details in (assigned or {}).items() if details is not None]
         # An import has an empty list, and not none.
         yield HclBlock(type="identity", arguments={"type": known, "identity_ids": ids})

@@ -39,6 +39,7 @@ def _split_object(value: dict[str, Any]) -> tuple[Any, Any]:
     parts = {key: _split(member) for key, member in value.items()}
     plain = {key: part for key, (part, _) in parts.items() if part is not _ABSENT}
     sensitive = {key: part for key, (_, part) in parts.items() if part is not _ABSENT}
+    # An object that was empty stays one; of an object with secrets alone, nothing is left to keep.
     return (plain if plain or not sensitive else _ABSENT), (sensitive or _ABSENT)
 
 

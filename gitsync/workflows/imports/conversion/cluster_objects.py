@@ -44,6 +44,7 @@ def choose_version(header: Header, spec: Mapping[str, Any], catalog: Catalog) ->
     applied = _read_last_applied(header)
     if applied is None or is_same_version(applied.gvk, exported):
         versions = catalog.versions(exported.group, exported.kind)
+        # No later version can have fields that the export lacks.
         is_newest = not versions or is_same_version(exported._replace(version=versions[-1]), exported)
         return _find_known(exported, spec, catalog, is_proven=bool(applied) or is_newest)
     shown, meant = catalog.kind(exported), catalog.kind(applied.gvk)
@@ -51,6 +52,7 @@ def choose_version(header: Header, spec: Mapping[str, Any], catalog: Catalog) ->
     lacking = find_lacking(shown, applied.spec) if shown else "known field"
     if shown is None or lacking:
         return _make_lost(header, applied.gvk, f"The export shows it at {exported.version}, which has no {lacking}.")
+    # What was changed in the cluster since then may need the version that is shown.
     return ObjectVersion(meant if meant and not find_lacking(meant, spec) else shown, is_proven=True)
 
 

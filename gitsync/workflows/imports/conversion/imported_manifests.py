@@ -234,6 +234,7 @@ def fit_spec(kind: Kind, converted: ConvertedSpec) -> ConvertedSpec:
 def _list_unfit(kind: Kind, fields: Mapping[str, Any]) -> Iterator[FieldPath]:
     """List the parts of a spec to leave out."""
     for finding in check_spec(visit_spec(kind, fields), kind, open_catalog()):
+        # What is missing has no path, so the object that lacks it is left out.
         _, *steps = finding.path[:-1] if finding.code == "MissingField" else finding.path
         path = _climb(kind, fields, tuple(steps))
         if finding.level is Level.ERROR and path and find_member(fields, *path) is not None:

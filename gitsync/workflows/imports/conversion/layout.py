@@ -80,6 +80,7 @@ def _name_plainly(resource: FoundResource, known: Mapping[ArmId, FoundResource])
 def _name_itself(resource: FoundResource) -> str:
     if resource.kind.arm_type.casefold() != _ASSIGNMENT:
         return resource.name
+    # The name of an assignment is a UUID, from which people learn nothing.
     role = find_member(resource.body, "properties", "roleDefinitionId")
     known = name_built_in_role(ArmId(role)) if isinstance(role, str) else None
     return f"{known.replace(' ', '-') if known else 'role'}-{resource.name[:_DIGITS]}"
