@@ -14,7 +14,7 @@ from gitsync.repository.git.git_access import GitAccess, use_no_repository
 from gitsync.repository.git.source.worktree import find_work_tree
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.hypothesis_profile import scale
-from tests.support.loose_git import LeftToGitError, LooseAccess, answer, confirm
+from tests.support.loose_git import LeftToGitError, LooseAccess, LooseObjects, answer, confirm
 
 NAMES = ("a", "a.yaml", "a-b", "b", "ü.yaml", "a/b", "a/b.yaml", "a/b/c.yaml", "b/a/c", "b/a.yaml")
 LAST_COMMITS = (
@@ -44,7 +44,8 @@ def list_commands(commits, blobs, paths):
     """All that a run reads of a history, as arguments and what git reads from its stdin."""
     first, last = commits[0], commits[-1]
     yield ("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD"), b""
-    yield ("cat-file", "--batch", "--buffer"), "".join(f"{blob}\n" for blob in blobs).encode()
+    for options in (("--batch", "--buffer"), ("--batch-check",)):
+        yield ("cat-file", *options), "".join(f"{blob}\n" for blob in blobs).encode()
     for commit in commits:
         yield ("ls-tree", "-z", "--full-tree", commit, "--", *paths), b""
         yield ("ls-tree", "-z", "--full-tree", "-r", commit, "--", *paths), b""
@@ -81,10 +82,10 @@ def test_law_files_have_what_git_answers(texts, paths):
         with find_work_tree(folder, GitAccess()) as tree:
             for arguments, stdin in list_commands(commits, blobs, paths):
                 expected = tree.repository.run(*arguments, stdin=(stdin,))
-                assert answer(tree.repository, arguments, stdin) == expected, (arguments, stdin)
+                assert answer(LooseObjects(tree.repository.folder), arguments, stdin) == expected, (arguments, stdin)
             for arguments in list_checks(commits):
                 expected = tree.repository.succeeds(*arguments)
-                assert confirm(tree.repository, arguments) == expected, arguments
+                assert confirm(LooseObjects(tree.repository.folder), arguments) == expected, arguments
 
 
 def _merge(folder):
@@ -121,7 +122,7 @@ def test_what_files_do_not_have_is_left_to_git(tmp_path, prepare):
     stdin = f"{head}\n--\na.yaml\n".encode()
     with find_work_tree(tmp_path, LooseAccess()) as tree, find_work_tree(tmp_path, GitAccess()) as real:
         with pytest.raises(LeftToGitError):
-            answer(tree.repository, LAST_COMMITS, stdin)
+            answer(LooseObjects(tree.repository.folder), LAST_COMMITS, stdin)
         assert tree.repository.run(*LAST_COMMITS, stdin=(stdin,)) == real.repository.run(*LAST_COMMITS, stdin=(stdin,))
         for check in list_checks([head, "HEAD"]):
             assert tree.repository.confirms(*check) == real.repository.confirms(*check), check
@@ -149,7 +150,7 @@ def test_settings_are_those_that_git_lists(tmp_path_factory, text, is_read, why)
     arguments = ("config", "--file", str(file), "--no-includes", "--null", "--list")
     repository = use_no_repository(GitAccess())
     try:
-        read = answer(repository, arguments, b"")
+        read = answer(LooseObjects(repository.folder), arguments, b"")
     except LeftToGitError:
         assert not is_read, why
     else:

@@ -52,7 +52,7 @@ def test_the_landing_zone_comes_back_as_it_was(tmp_path):
     assert not [result for result in report.results if result.differences or result.comparison.unverified]
     assert other.writes == []
 
-    requested, imported = (render(tmp_path / name) for name in ("a/repository", "out"))
+    requested, imported = (render(folder) for folder in (world.folder, tmp_path / "out"))
     assert len(imported) == len(requested) == 69
     lost = [
         (arm_id, path)

@@ -11,7 +11,8 @@ import struct
 import subprocess
 import time
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ BARE_SETTINGS = """\
 
 AUTHOR = "Somebody <somebody@example.com>"
 _FOLDER = "40000"
-_OF_GIT = frozenset({".git", ".gitignore", ".gitattributes", ".gitmodules"})
+OF_GIT = frozenset({".git", ".gitignore", ".gitattributes", ".gitmodules"})
 """Names that change what git does with a folder."""
 
 
@@ -116,7 +117,7 @@ def _read_plain_files(folder: Path, without: Collection[str]) -> dict[str, tuple
             folders[:] = [name for name in folders if name != ".git" and name not in without]
         for path in (Path(parent, name) for name in (*folders, *names)):
             facts = path.lstat()
-            if path.name in _OF_GIT or not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
+            if path.name in OF_GIT or not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
                 return None
             if stat.S_ISREG(facts.st_mode):
                 found[path.relative_to(folder).as_posix()] = (facts, path.read_bytes())
@@ -124,47 +125,81 @@ def _read_plain_files(folder: Path, without: Collection[str]) -> dict[str, tuple
 
 
 def _commit(top: Path, branch: Path, files: Mapping[str, tuple[os.stat_result, bytes]], message: str) -> str:
-    ids = {path: _write_object(top, "blob", content) for path, (_, content) in files.items()}
+    blobs = {path: (_mode_of(facts), content) for path, (facts, content) in files.items()}
+    before = branch.read_text().strip() if branch.exists() else None
+    commit, ids = make_commit(blobs, before, message, partial(write_object, top))
+    (top / "index").write_bytes(_make_index({path: (facts, ids[path]) for path, (facts, _) in files.items()}))
+    branch.write_text(f"{commit}\n")
+    return commit
+
+
+WriteObject = Callable[[str, bytes], bytes]
+"""Keeps an object, given its type and content, and returns its id."""
+
+
+def make_commit(
+    files: Mapping[str, tuple[str, bytes]], before: str | None, message: str, write: WriteObject
+) -> tuple[str, Mapping[str, bytes]]:
+    """Make a commit of files, each a mode and a content, behind another one. Returns its id, and those of the files."""
+    ids = {path: write("blob", content) for path, (_, content) in files.items()}
     tree: dict[str, Any] = {}
-    for path, (facts, _) in files.items():
+    for path, (mode, _) in files.items():
         *parents, name = path.split("/")
         location = tree
         for parent in parents:
             location = location.setdefault(parent, {})
-        location[name] = (_mode_of(facts), ids[path])
+        location[name] = (mode, ids[path])
     moment = f"{AUTHOR} {int(time.time())} +0000"
-    before = f"parent {branch.read_text()}" if branch.exists() else ""
-    text = f"tree {_write_tree(top, tree).hex()}\n{before}author {moment}\ncommitter {moment}\n\n{message}\n"
-    (top / "index").write_bytes(_make_index({path: (facts, ids[path]) for path, (facts, _) in files.items()}))
-    commit = _write_object(top, "commit", text.encode()).hex()
-    branch.write_text(f"{commit}\n")
-    return commit
+    parent_line = f"parent {before}\n" if before else ""
+    text = f"tree {_make_tree(tree, write).hex()}\n{parent_line}author {moment}\ncommitter {moment}\n\n{message}\n"
+    return write("commit", text.encode()).hex(), ids
+
+
+def write_repository(
+    folder: Path, objects: Mapping[str, tuple[str, bytes]], files: Mapping[str, bytes], commit: str | None
+) -> None:
+    """Make a folder a repository with these objects, whose branch main is at a commit, and check out its files."""
+    init_repository(folder)
+    for kind, content in objects.values():
+        write_object(folder / ".git", kind, content)
+    index: dict[str, tuple[os.stat_result, bytes]] = {}
+    for path, content in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        index[path] = (file.stat(), name_object("blob", content))
+    if commit is not None:
+        (folder / ".git" / "index").write_bytes(_make_index(index))
+        (folder / ".git" / "refs/heads/main").write_text(f"{commit}\n")
 
 
 def _mode_of(facts: os.stat_result) -> str:
     return "100755" if facts.st_mode & stat.S_IXUSR else "100644"
 
 
-def _write_tree(top: Path, tree: Mapping[str, Any]) -> bytes:
+def _make_tree(tree: Mapping[str, Any], write: WriteObject) -> bytes:
     def list_entries() -> Iterator[tuple[bytes, str, bytes]]:
         for name, entry in tree.items():
-            mode, own = (_FOLDER, _write_tree(top, entry)) if isinstance(entry, dict) else entry
+            mode, own = (_FOLDER, _make_tree(entry, write)) if isinstance(entry, dict) else entry
             yield os.fsencode(name), mode, own
 
     # git sorts a folder as if its name ended with a slash
     ordered = sorted(list_entries(), key=lambda entry: entry[0] + (b"/" if entry[1] == _FOLDER else b""))
-    return _write_object(
-        top, "tree", b"".join(b"%s %s\0%s" % (mode.encode(), name, own) for name, mode, own in ordered)
-    )
+    return write("tree", b"".join(b"%s %s\0%s" % (mode.encode(), name, own) for name, mode, own in ordered))
 
 
-def _write_object(top: Path, kind: str, content: bytes) -> bytes:
-    complete = f"{kind} {len(content)}\0".encode() + content
-    own = hashlib.sha1(complete).digest()
+def name_object(kind: str, content: bytes) -> bytes:
+    """Return the id of an object."""
+    return hashlib.sha1(b"%s %d\0%s" % (kind.encode(), len(content), content)).digest()
+
+
+def write_object(top: Path, kind: str, content: bytes) -> bytes:
+    """Write an object into a git directory, as a file of its own, and return its id."""
+    own = name_object(kind, content)
     file = top / "objects" / own.hex()[:2] / own.hex()[2:]
     if not file.exists():
         file.parent.mkdir(exist_ok=True)
-        file.write_bytes(zlib.compress(complete, 1))
+        file.write_bytes(zlib.compress(b"%s %d\0%s" % (kind.encode(), len(content), content), 1))
         file.chmod(0o444)
     return own
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -49,32 +50,31 @@ class LooseRepository(Repository):
 
     def run(self, *arguments: str, stdin: Sequence[bytes] = ()) -> bytes:
         try:
-            return answer(self, arguments, b"".join(stdin))
+            return answer(LooseObjects(self.folder), arguments, b"".join(stdin))
         except LeftToGitError:
             return Repository.run(self, *arguments, stdin=stdin)
 
     def confirms(self, *arguments: str) -> bool:
         try:
-            return confirm(self, arguments)
+            return confirm(LooseObjects(self.folder), arguments)
         except LeftToGitError:
             return Repository.confirms(self, *arguments)
 
 
-def answer(repository: Repository, arguments: Sequence[str], stdin: bytes) -> bytes:
+def answer(objects: Objects, arguments: Sequence[str], stdin: bytes) -> bytes:
     """Answer a command as git does. Raises LeftToGitError if that is left to git."""
     command, *rest = arguments
     find = _ANSWERS.get(command)
-    if find is None or repository.is_shallow:
+    if find is None or objects.is_shallow:
         raise LeftToGitError
-    return find(_Objects(repository.folder), tuple(rest), stdin)
+    return find(objects, tuple(rest), stdin)
 
 
-def confirm(repository: Repository, arguments: Sequence[str]) -> bool:
+def confirm(objects: Objects, arguments: Sequence[str]) -> bool:
     """Return whether a check of git succeeds. Raises LeftToGitError if that is left to git."""
-    objects = _Objects(repository.folder)
     command, option, *names = arguments
     ids = [name.removesuffix(_COMMIT) for name in names]
-    if repository.is_shallow or not all(map(_ID.fullmatch, ids)):
+    if objects.is_shallow or not all(map(_ID.fullmatch, ids)):
         raise LeftToGitError
     if (command, option) == ("merge-base", "--is-ancestor"):
         earlier, later = ids
@@ -100,22 +100,25 @@ class _Entry(NamedTuple):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Objects:
-    """The objects of a git directory that are in files of their own."""
+class Objects(ABC):
+    """The objects of a repository, and what it has checked out."""
 
-    folder: Path
+    @property
+    @abstractmethod
+    def is_shallow(self) -> bool:
+        """Whether the history is cut off."""
 
+    @abstractmethod
     def read(self, name: str) -> tuple[str, bytes]:
         """Read the type and the content of an object."""
-        if not _ID.fullmatch(name):
-            raise LeftToGitError
-        try:
-            text = zlib.decompress((self.folder / "objects" / name[:2] / name[2:]).read_bytes())
-        except OSError:
-            raise LeftToGitError from None
-        header, _, content = text.partition(b"\0")
-        return header.split()[0].decode(), content
+
+    @abstractmethod
+    def read_head(self) -> tuple[str, str]:
+        """Read the branch that is checked out, as a ref, and the id of its commit."""
+
+    @abstractmethod
+    def has_commit(self, name: str) -> bool:
+        """Return whether there is a commit."""
 
     def commit(self, name: str) -> _Commit:
         kind, content = self.read(name)
@@ -128,17 +131,6 @@ class _Objects:
         parents = tuple(value for key, value in lines if key == "parent")
         author = values["author"].partition(" <")[0]
         return _Commit(name, values["tree"], parents, author, subject.strip())
-
-    def has_commit(self, name: str) -> bool:
-        """Return whether there is a commit; packs and other repositories may have one that has no file."""
-        objects = self.folder / "objects"
-        try:
-            return bool(self.commit(name))
-        except LeftToGitError:
-            has_file = (objects / name[:2] / name[2:]).exists()
-            if has_file or any((objects / "pack").glob("*")) or (objects / "info" / "alternates").exists():
-                raise
-        return False
 
     def line(self, name: str) -> Iterator[_Commit]:
         """Yield a commit and those before it, which have one parent each."""
@@ -178,23 +170,60 @@ class _Objects:
         return {} if commit is None else {entry.path: entry for entry in self.walk(commit.tree, inside, deep=True)}
 
 
+@dataclass(frozen=True, slots=True)
+class LooseObjects(Objects):
+    """The objects of a git directory that are in files of their own."""
+
+    folder: Path
+
+    @property
+    def is_shallow(self) -> bool:
+        return (self.folder / "shallow").exists()
+
+    def read(self, name: str) -> tuple[str, bytes]:
+        if not _ID.fullmatch(name):
+            raise LeftToGitError
+        try:
+            text = zlib.decompress((self.folder / "objects" / name[:2] / name[2:]).read_bytes())
+        except OSError:
+            raise LeftToGitError from None
+        header, _, content = text.partition(b"\0")
+        return header.split()[0].decode(), content
+
+    def read_head(self) -> tuple[str, str]:
+        head = (self.folder / "HEAD").read_text()
+        if not head.startswith(_BRANCH):
+            raise LeftToGitError
+        ref = head.removeprefix("ref: ").strip()
+        try:
+            return ref, (self.folder / ref).read_text().strip()
+        except OSError:
+            raise LeftToGitError from None
+
+    def has_commit(self, name: str) -> bool:
+        # Packs and other repositories may have one that has no file.
+        objects = self.folder / "objects"
+        try:
+            return bool(self.commit(name))
+        except LeftToGitError:
+            has_file = (objects / name[:2] / name[2:]).exists()
+            if has_file or any((objects / "pack").glob("*")) or (objects / "info" / "alternates").exists():
+                raise
+        return False
+
+
 def _is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/")
 
 
-def _read_head(objects: _Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
-    head = (objects.folder / "HEAD").read_text()
-    if arguments != _HEAD or not head.startswith(_BRANCH):
+def _read_head(objects: Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
+    if arguments != _HEAD:
         raise LeftToGitError
-    ref = head.removeprefix("ref: ").strip()
-    try:
-        commit = (objects.folder / ref).read_text().strip()
-    except OSError:
-        raise LeftToGitError from None
+    ref, commit = objects.read_head()
     return f"{objects.commit(commit).id}\n{ref}\n".encode()
 
 
-def _list_tree(objects: _Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
+def _list_tree(objects: Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
     given, paths = _split(arguments)
     *options, name = given
     flags = {"-z", "--full-tree"}
@@ -205,7 +234,7 @@ def _list_tree(objects: _Objects, arguments: tuple[str, ...], _: bytes) -> bytes
     return b"".join(_format_entry(objects, entry, has_sizes=has_sizes) for entry in entries)
 
 
-def _format_entry(objects: _Objects, entry: _Entry, *, has_sizes: bool) -> bytes:
+def _format_entry(objects: Objects, entry: _Entry, *, has_sizes: bool) -> bytes:
     kind = {_TREE: "tree", "160000": "commit"}.get(entry.mode, "blob")
     size = ""
     if has_sizes:
@@ -213,14 +242,17 @@ def _format_entry(objects: _Objects, entry: _Entry, *, has_sizes: bool) -> bytes
     return f"{entry.mode} {kind} {entry.id}{size}\t{entry.path}\0".encode("utf-8", "surrogateescape")
 
 
-def _print_objects(objects: _Objects, arguments: tuple[str, ...], stdin: bytes) -> bytes:
-    if arguments != ("--batch", "--buffer"):
+def _print_objects(objects: Objects, arguments: tuple[str, ...], stdin: bytes) -> bytes:
+    if arguments not in {("--batch", "--buffer"), ("--batch-check",)}:
         raise LeftToGitError
     found = [(name, *objects.read(name)) for name in stdin.decode().splitlines()]
-    return b"".join(f"{name} {kind} {len(text)}\n".encode() + text + b"\n" for name, kind, text in found)
+    has_content = "--batch" in arguments
+    return b"".join(
+        f"{name} {kind} {len(text)}\n".encode() + (text + b"\n" if has_content else b"") for name, kind, text in found
+    )
 
 
-def _log(objects: _Objects, arguments: tuple[str, ...], stdin: bytes) -> bytes:
+def _log(objects: Objects, arguments: tuple[str, ...], stdin: bytes) -> bytes:
     options, paths = _split(arguments)
     *_, most = (option.partition("=")[2] for option in options if option.startswith("--max-count="))
     if options[:2] == _STATES:
@@ -244,9 +276,7 @@ def _format_change(commit: _Commit, paths: Sequence[str]) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _list_changes(
-    objects: _Objects, commit: _Commit, paths: Sequence[str], *, has_deletions: bool = False
-) -> list[str]:
+def _list_changes(objects: Objects, commit: _Commit, paths: Sequence[str], *, has_deletions: bool = False) -> list[str]:
     """List the files at or below some paths that a commit added or changed, in the order of trees."""
     if not all(path == "." or _is_plain(path) for path in paths):
         raise LeftToGitError
@@ -256,7 +286,7 @@ def _list_changes(
     return [path for path, entry in new.items() if old.get(path) != entry] + deleted
 
 
-def _list_settings(_: _Objects, arguments: tuple[str, ...], __: bytes) -> bytes:
+def _list_settings(_: Objects, arguments: tuple[str, ...], __: bytes) -> bytes:
     option, file, *options = arguments
     if option != "--file" or tuple(options) != _LIST_SETTINGS:
         raise LeftToGitError
@@ -287,7 +317,7 @@ def _is_plain(path: str) -> bool:
     return all(part not in {"", ".", ".."} for part in path.split("/"))
 
 
-_ANSWERS: Mapping[str, Callable[[_Objects, tuple[str, ...], bytes], bytes]] = {
+_ANSWERS: Mapping[str, Callable[[Objects, tuple[str, ...], bytes], bytes]] = {
     "rev-parse": _read_head,
     "ls-tree": _list_tree,
     "cat-file": _print_objects,

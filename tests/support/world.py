@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import tempfile
 import textwrap
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -49,18 +49,23 @@ from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
 from gitsync.providers.arm.client import is_check
 from gitsync.providers.arm.cloud import make_cloud
 from gitsync.report.progress import Silent
-from gitsync.repository.git.source.checkout import open_checkout
+from gitsync.repository.git.source.checkout import Checkout, open_checkout
+from gitsync.repository.git.source.contents import SourcePart
+from gitsync.repository.git.source.location import check_path
 from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.store import Update
 from gitsync.repository.secrets.stores import SecretStores
+from gitsync.repository.units.all_units import FollowContext
+from gitsync.repository.units.declarations import ThisRepository
 from gitsync.settings.config.config import Config
 from gitsync.settings.config.config_file import join_source_settings
 from gitsync.settings.redaction import Redactions
 from tests.support.fake_clock import FakeClock
-from tests.support.git_repositories import commit_all, init_repository
+from tests.support.git_repositories import commit_all
 from tests.support.kept_builds import KeptBuilds
 from tests.support.loose_git import LooseAccess
+from tests.support.memory_source import MemorySource, has_files_of_git
 from tests.support.parts import change
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
@@ -81,9 +86,9 @@ class World:
     """
 
     def __init__(self, folder: Path, **settings: Any) -> None:
-        self.folder = folder / "repository"
+        self._folder = folder / "repository"
+        self._source: MemorySource | None = MemorySource()  # None once the repository is in the folder
         self.state = folder / "state"
-        self.folder.mkdir()
         self.settings = EmulatorSettings(limits=None, **settings)
         self.store = MemoryStore()
         self.clock = FakeClock()
@@ -100,7 +105,18 @@ class World:
         self._is_new = True
         self._usual_secret_stores = self.secret_stores
         self.units: dict[str, Unit] = {}
-        init_repository(self.folder)
+
+    @property
+    def folder(self) -> Path:
+        """The repository. It is in memory until a test asks for its folder: that test may change it, or start git."""
+        if self._source is not None:
+            self._source.write(self._folder)
+            self._source = None
+        return self._folder
+
+    @folder.setter
+    def folder(self, folder: Path) -> None:
+        self._folder, self._source = folder, None
 
     def git(self, *arguments: str) -> str:
         done = subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True, text=True)
@@ -109,13 +125,15 @@ class World:
     def copy(self, folder: Path) -> World:
         """A world of its own that is just like this one: repository, status folder and Azure."""
         other = copy.copy(self)
-        other.folder, other.state = folder / "repository", folder / "state"
+        other._folder, other.state = folder / "repository", folder / "state"
         other.take(self)
         return other
 
     def take(self, other: World) -> None:
         """Become like another world, in the own folders."""
-        shutil.copytree(other.folder, self.folder, dirs_exist_ok=True)
+        self._source = other._source
+        if self._source is None:
+            shutil.copytree(other.folder, self._folder, dirs_exist_ok=True)
         if other.state.exists():
             shutil.copytree(other.state, self.state)
         self.store, self.clock = copy.deepcopy(other.store), copy.deepcopy(other.clock)
@@ -139,21 +157,25 @@ class World:
     def says(self, **documents: str) -> World:
         """Make git have exactly this at the top of the folder: a document a name, in a new commit."""
         files = {f"{name}.yaml": text for name, text in documents.items()}
-        return self._commit(files, instead_of=self.folder.glob("*.yaml"))
+        return self._commit(files, instead_of=lambda path: "/" not in path and path.endswith(".yaml"))
 
     def says_files(self, files: Mapping[str, str]) -> World:
         """Make git have exactly this in the whole folder: texts by path, in a new commit."""
-        old = (*self.folder.rglob("*.yaml"), *self.folder.rglob(".gitsyncignore"))
-        return self._commit(files, instead_of=old)
+        return self._commit(files, instead_of=lambda path: path.endswith((".yaml", ".gitsyncignore")))
 
-    def _commit(self, files: Mapping[str, str], *, instead_of: Iterable[Path]) -> World:
+    def _commit(self, files: Mapping[str, str], *, instead_of: Callable[[str], bool]) -> World:
         self._is_new = False
-        for old in instead_of:
-            old.unlink()
-        for path, text in files.items():
+        texts = {path: textwrap.dedent(text) for path, text in files.items()}
+        if self._source is not None and not has_files_of_git(texts):
+            self._source = self._source.change(texts, instead_of=instead_of)
+            return self
+        for old in [*self.folder.rglob("*.yaml"), *self.folder.rglob(".gitsyncignore")]:
+            if instead_of(old.relative_to(self.folder).as_posix()):
+                old.unlink()
+        for path, text in texts.items():
             file = self.folder / path
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(textwrap.dedent(text))
+            file.write_text(text)
         commit_all(self.folder)
         return self
 
@@ -189,13 +211,10 @@ class World:
         self.stop = asyncio.Event()
         self.runs += 1
         config = replace(
-            Config(source=str(self.folder), subscription=SUBSCRIPTION, checks=(NO_CHECKS,), who="off"), **settings
+            Config(source=str(self._folder), subscription=SUBSCRIPTION, checks=(NO_CHECKS,), who="off"), **settings
         )
         seals = make_seals(config, os.environ)
-        checkout = open_checkout(
-            str(self.folder), path=config.path, access=LooseAccess(), builds=BUILDS, variables=config.variables
-        )
-        with checkout as source, StatusFolder(self.state, seals) as store:
+        with self._open_source(config) as source, StatusFolder(self.state, seals) as store:
             async with self.azure() as azure:
                 access = self.access(azure.url)
                 async with open_arms(access, self.clock) as arms:
@@ -228,6 +247,14 @@ class World:
                         return await (run if self.kill_after is None else kill(run, azure, self.kill_after))
                     finally:
                         self.requests = list(azure.requests)
+
+    def _open_source(self, config: Config) -> Checkout:
+        if self._source is None:
+            return open_checkout(
+                str(self.folder), path=config.path, access=LooseAccess(), builds=BUILDS, variables=config.variables
+            )
+        follow = FollowContext(ThisRepository(lambda: "", lambda: "main"), config.variables)
+        return self._source.open(self._folder, SourcePart(path=check_path(config.path), builds=BUILDS, follow=follow))
 
     def sent(self, method: str) -> list[str]:
         """Paths of the last run's requests of one method, in order."""

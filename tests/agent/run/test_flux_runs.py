@@ -143,6 +143,7 @@ def test_what_flux_keeps_is_kept(world):
     tree = {f"{PROD}/{name}.yaml": flux(name, f"./{name}") for name in names}
     tree |= {f"{name}/group.yaml": group(name) + group(f"{name}-too") for name in names}
     tree[f"{PROD}/kept.yaml"] = flux("kept", "./kept", more="prune: false\n")
+    tree[f"{PROD}/README.md"] = "The folder stays."
     world.says_files(tree).sync(prune=True, path=PROD)
     assert len(world.sent("PUT")) == 6
 
