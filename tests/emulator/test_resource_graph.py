@@ -146,15 +146,18 @@ async def test_embedded_children_change_with_the_body_of_their_parent(azure, clo
     }
 
 
-async def test_an_embedded_child_changes_its_parent(azure, clock):
+@pytest.mark.parametrize("names", ["ab", "ba"])
+async def test_an_embedded_child_changes_its_parent_at_its_index_there(azure, clock, names):
     azure.emulator.put(VNET, {"location": "westeurope"})
-    for name in ("a", "b"):
+    for name in names:
         clock.seconds += 10
         azure.emulator.put(f"{VNET}/subnets/{name}", {"properties": {"addressPrefix": "10.0.0.0/24"}})
     clock.seconds += 10
-    azure.emulator.move(f"{VNET}/subnets/b", Move(set={"/properties/addressPrefix": "10.0.1.0/24"}, by="a@b.de"))
+    second = f"{VNET}/subnets/{names[1]}"
+    assert azure.emulator.resource(VNET)["properties"]["subnets"][1]["id"] == second
+    azure.emulator.move(second, Move(set={"/properties/addressPrefix": "10.0.1.0/24"}, by="a@b.de"))
     clock.seconds += 10
-    azure.emulator.remove(f"{VNET}/subnets/b")
+    azure.emulator.remove(second)
     clock.seconds += 600
     found = [(row["changeType"], row["attrs"]["changedBy"], row["changes"]) for row in await rows(azure, VNET)]
     one, two = "10.0.0.0/24", "10.0.1.0/24"
