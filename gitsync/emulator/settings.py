@@ -75,7 +75,7 @@ class ManagementLock:
 
     scope: str  # an id; everything below it is locked too
     read_only: bool = False  # refuses writes and deletes, otherwise only deletes
-    name: str = ""
+    name: str = ""  # "" means its level
     notes: str = ""
 
     @property
