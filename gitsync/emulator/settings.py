@@ -75,7 +75,7 @@ class ManagementLock:
 
     scope: str  # an id; everything below it is locked too
     read_only: bool = False  # refuses writes and deletes, otherwise only deletes
-    name: str = ""
+    name: str = ""  # "" means its level
     notes: str = ""
 
     @property
@@ -443,7 +443,7 @@ _CHANGE_LOG: Mapping[str, FieldReader] = {
     "resourceGraphDelay": ("resource_graph_delay", YamlNode.number),
     "actorDelay": ("actor_delay", YamlNode.number),
     "activityLogDelay": ("activity_log_delay", YamlNode.number),
-    "pageSize": ("page_size", YamlNode.count),
+    "pageSize": ("page_size", YamlNode.positive),
 }
 # `recorded` means the recorded behaviour of each type.
 _TIMING: Mapping[str, FieldReader] = {
@@ -471,7 +471,7 @@ _SETTINGS: Mapping[str, FieldReader] = {
     "preflight": ("preflight", read_as(PreflightSettings, _PREFLIGHT)),
     "throttle": ("limits", _read_limits),
     "rewrite": ("rewrite", YamlNode.flag),
-    "pageSize": ("page_size", YamlNode.count),
+    "pageSize": ("page_size", YamlNode.positive),
     "requireToken": ("require_token", YamlNode.flag),
     "principals": ("principals", read_each(_read_principal)),
     "tokenSeconds": ("token_seconds", YamlNode.count),

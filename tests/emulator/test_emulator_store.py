@@ -9,6 +9,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -105,18 +106,77 @@ def test_a_file_of_an_older_version_is_opened(tmp_path):
     store.close()
 
 
-def test_a_transaction_that_breaks_leaves_nothing_in_a_file(tmp_path):
-    store = SqliteStore(tmp_path / "azure.db")
+def put_twice(store):
+    store.put_resource("/b", ONE)
+    store.put_resource("/b", TWO)
 
-    def broken():
-        with store.transaction():
-            store.put_resource("/a", ONE)
-            raise ValueError("broken")
 
-    with pytest.raises(ValueError, match="broken"):
-        broken()
-    assert store.resource("/a") is None
-    store.close()
+def put_again(store):
+    store.drop_resource("/a")
+    store.put_resource("/a", TWO)
+
+
+TWO = replace(ONE, version=2)
+OPERATION = EmulatedOperation(id="o", key="/a", path="/A", verb="PUT", style="async", api_version="v", started=1.5)
+WRITES = [
+    (lambda store: store.put_resource("/b", ONE), "a new resource"),
+    (lambda store: store.put_resource("/a", TWO), "another value of a resource"),
+    (lambda store: store.drop_resource("/a"), "a resource that is deleted"),
+    (lambda store: store.drop_resource("/nothing"), "a delete of nothing"),
+    (put_twice, "a new resource that changes"),
+    (put_again, "a resource that is deleted and created again"),
+    (lambda store: store.put_operation(replace(OPERATION, id="p")), "a new operation"),
+    (lambda store: store.put_operation(replace(OPERATION, over=True)), "an operation that ends"),
+    (lambda store: store.put_note("m", 1), "a new note"),
+    (lambda store: store.put_note("n", 2), "another value of a note"),
+    (lambda store: store.put_note("n", None), "a note that is emptied"),
+    (lambda store: store.add_change(CHANGE), "a logged change"),
+]
+
+
+def read_all(store):
+    return (
+        store.below("/"),
+        store.keys("/"),
+        [store.operation(name) for name in ("o", "p")],
+        [store.note(name) for name in ("n", "m")],
+        store.changes(),
+    )
+
+
+def break_after(store, *writes):
+    """Break a transaction after some writes."""
+
+    with suppress(ValueError), store.transaction():
+        for write in writes:
+            write(store)
+        raise ValueError
+
+
+@pytest.mark.parametrize(("write", "why"), WRITES, ids=[row[-1] for row in WRITES])
+def test_a_transaction_that_breaks_leaves_nothing(store, write, why):
+    with store.transaction():
+        store.put_resource("/a", ONE)
+        store.put_resource("/c", ONE)
+        store.put_operation(OPERATION)
+        store.put_note("n", 1)
+        store.add_change(replace(CHANGE, at=1))
+    before = read_all(store)
+    break_after(store, write)
+    assert read_all(store) == before, why
+    with store.transaction():  # the next one is not affected
+        write(store)
+    after = read_all(store)
+    break_after(store, *(other for other, _ in WRITES))
+    assert read_all(store) == after, "all writes at once"
+
+
+def test_a_transaction_that_breaks_keeps_the_oldest_changes_in_memory():
+    store = MemoryStore()
+    for number in range(100_000):
+        store.add_change(replace(CHANGE, at=number))
+    break_after(store, *[lambda store: store.add_change(CHANGE)] * 2)
+    assert [change.at for change in store.changes()] == [*range(100_000)]
 
 
 @pytest.mark.parametrize("content", [b"this is no database, but long enough to be read as one" * 20])

@@ -1,5 +1,8 @@
 """Quotas and sizes: what a region has left moves with creates and deletes, and a PUT that needs more is refused."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from gitsync.emulator.settings import (
@@ -10,9 +13,11 @@ from gitsync.emulator.settings import (
     SkuRestriction,
     read_settings,
 )
+from gitsync.emulator.types.quotas import USAGE_NAMESPACES
 from gitsync.errors import ConfigError
 from tests.emulator.asked import GROUP, SUBSCRIPTION, at, emulated
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "emulator.md"
 PROVIDERS = f"{SUBSCRIPTION}/providers"
 CLUSTER = at("Microsoft.ContainerService/managedClusters", "cluster")
 POOL = at("Microsoft.ContainerService/managedClusters/agentPools", "cluster", "work")
@@ -88,6 +93,15 @@ async def test_without_settings_nothing_is_limited(azure, group):
         reply = await azure.get(f"{PROVIDERS}/Microsoft.{provider}/locations/westeurope/usages")
         assert {entry["limit"] for entry in reply.body["value"]} == {2147483647}
     assert (await azure.get(f"{PROVIDERS}/Microsoft.Compute/skus")).body == {"value": []}
+
+
+async def test_documented_providers_list_the_quotas_of_the_settings():
+    sentence = re.search(r"/usages` of (.*?) lists", PAGE.read_text("utf-8"), re.DOTALL)[1]
+    names = re.findall(r"Microsoft\.(\w+)", sentence)
+    assert sorted(f"microsoft.{name}".casefold() for name in names) == sorted(USAGE_NAMESPACES)
+    async with emulated(limiting(*(quota(name, "some", 20, 1) for name in names))) as azure:
+        found = [(await read_usages(azure, name))["some"] for name in names]
+    assert found == [1] * len(names)
 
 
 async def test_an_entry_of_usages_is_as_recorded():

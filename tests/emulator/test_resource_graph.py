@@ -146,15 +146,18 @@ async def test_embedded_children_change_with_the_body_of_their_parent(azure, clo
     }
 
 
-async def test_an_embedded_child_changes_its_parent(azure, clock):
+@pytest.mark.parametrize("names", ["ab", "ba"])
+async def test_an_embedded_child_changes_its_parent_at_its_index_there(azure, clock, names):
     azure.emulator.put(VNET, {"location": "westeurope"})
-    for name in ("a", "b"):
+    for name in names:
         clock.seconds += 10
         azure.emulator.put(f"{VNET}/subnets/{name}", {"properties": {"addressPrefix": "10.0.0.0/24"}})
     clock.seconds += 10
-    azure.emulator.move(f"{VNET}/subnets/b", Move(set={"/properties/addressPrefix": "10.0.1.0/24"}, by="a@b.de"))
+    second = f"{VNET}/subnets/{names[1]}"
+    assert azure.emulator.resource(VNET)["properties"]["subnets"][1]["id"] == second
+    azure.emulator.move(second, Move(set={"/properties/addressPrefix": "10.0.1.0/24"}, by="a@b.de"))
     clock.seconds += 10
-    azure.emulator.remove(f"{VNET}/subnets/b")
+    azure.emulator.remove(second)
     clock.seconds += 600
     found = [(row["changeType"], row["attrs"]["changedBy"], row["changes"]) for row in await rows(azure, VNET)]
     one, two = "10.0.0.0/24", "10.0.1.0/24"
@@ -326,6 +329,62 @@ async def test_rows_that_the_caller_may_not_read_are_left_out_in_silence(clock, 
         assert (reply.status, reply.code) == (403, "AuthorizationFailed")
     else:
         assert [row["rid"] for row in reply.body["data"]] == [path.lower() for path in seen]
+
+
+OF_GROUP = "Resources | where resourceGroup in~ ('net') | project id | order by id asc"
+QUERY_RIGHT = "Microsoft.ResourceGraph/resources/read"
+RESOURCE_RIGHTS = [
+    (("*/read",), (), [ACCOUNT], "a reader"),
+    ((QUERY_RIGHT, "Microsoft.Storage/*/read"), (), [ACCOUNT], "the right to read the type, without that of changes"),
+    ((QUERY_RIGHT, "Microsoft.Resources/changes/read"), (), [], "the right to read changes, without that of the type"),
+    ((QUERY_RIGHT, "Microsoft.Web/*"), (), [], "the right to read another type"),
+    (("*/read",), (f"{SUBSCRIPTION}/resourceGroups/other",), [], "a reader of another group"),
+]
+
+
+@pytest.mark.parametrize(
+    ("actions", "scopes", "seen", "why"), RESOURCE_RIGHTS, ids=[row[-1] for row in RESOURCE_RIGHTS]
+)
+async def test_a_query_of_resources_needs_the_right_to_read_them(actions, scopes, seen, why):
+    reader = EmulatedPrincipal(client=ANONYMOUS, object="reader", actions=actions, scopes=scopes)
+    async with emulated(replace(OPEN, principals=(reader,))) as azure:
+        azure.emulator.put(ACCOUNT, BODY)
+        assert [row["id"] for row in await rows(azure, text=OF_GROUP)] == seen, why
+
+
+GROUP_RIGHT = "Microsoft.Resources/subscriptions/resourceGroups/read"
+GROUP_RIGHTS = [
+    ((QUERY_RIGHT, "Microsoft.Resources/changes/read", GROUP_RIGHT), [GROUP], "both rights"),
+    ((QUERY_RIGHT, GROUP_RIGHT), [], "the right to read groups, without that of changes"),
+    ((QUERY_RIGHT, "Microsoft.Resources/changes/read"), [], "the right to read changes, without that of groups"),
+]
+
+
+@pytest.mark.parametrize(("actions", "seen", "why"), GROUP_RIGHTS, ids=[row[-1] for row in GROUP_RIGHTS])
+async def test_a_query_of_changed_groups_needs_the_right_to_read_both(clock, actions, seen, why):
+    reader = EmulatedPrincipal(client=ANONYMOUS, object="reader", actions=actions)
+    async with emulated(replace(OPEN, principals=(reader,)), clock=clock) as azure:
+        azure.emulator.put(GROUP, {"location": "westeurope"})
+        clock.seconds += 600
+        found = [row["rid"] for row in await rows(azure, GROUP, table="resourcecontainerchanges")]
+    assert found == [path.lower() for path in seen], why
+
+
+SUBSCRIPTIONS = [
+    ((), "", 200, "any, without a setting"),
+    ((NAME,), "", 200, "one that the settings name"),
+    (("other",), "", 403, "one that they do not name"),
+    (("other",), NAME, 200, "one that an alias created"),
+]
+
+
+@pytest.mark.parametrize(("named", "created", "status", "why"), SUBSCRIPTIONS, ids=[row[-1] for row in SUBSCRIPTIONS])
+async def test_a_query_needs_a_subscription_that_exists(named, created, status, why):
+    async with emulated(replace(OPEN, subscriptions=named)) as azure:
+        if created:
+            alias = {"properties": {"subscriptionId": created}}
+            azure.emulator.put("/providers/Microsoft.Subscription/aliases/team", alias)
+        assert (await query(azure, ACCOUNT)).status == status, why
 
 
 async def test_the_log_is_in_the_state_file(tmp_path, clock):

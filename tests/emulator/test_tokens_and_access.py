@@ -71,6 +71,28 @@ async def test_tokens_are_for_those_who_prove_who_they_are(form, status, error, 
         assert body["error_description"].startswith("AADSTS")
 
 
+REQUESTED = [
+    ('{"access_token": {"acrs": {"essential": true, "values": ["p1", 2]}}}', ["p1"], "contexts by their names"),
+    ('{"access_token": {"acrs": {"value": "p1"}}}', ["p1"], "one context"),
+    ("", None, "no claims"),
+    ('{"access_token": {}}', None, "claims about something else"),
+    ("{", None, "claims that are not JSON"),
+    ("[]", None, "a list for the claims"),
+    ('{"access_token": []}', None, "a list for the members of the token"),
+    ('{"access_token": {"acrs": null}}', None, "a null for the contexts"),
+    ('{"access_token": {"acrs": []}}', None, "a list for the contexts"),
+    ('{"access_token": {"acrs": {"values": 1}}}', None, "a number for their names"),
+    ('{"access_token": {"acrs": {"values": "p1"}}}', None, "a text for their names"),
+]
+
+
+@pytest.mark.parametrize(("requested", "contexts", "why"), REQUESTED, ids=[row[-1] for row in REQUESTED])
+async def test_a_token_has_the_contexts_that_its_request_claims(requested, contexts, why):
+    async with emulated(STRICT) as azure:
+        status, body = await request_token(azure, client_secret="hush", claims=requested)
+    assert (status, claims(body["access_token"]).get("acrs")) == (200, contexts), why
+
+
 def tampered(token):
     head, middle, signature = token.split(".")
     changed = claims(token) | {"oid": "somebody-else"}

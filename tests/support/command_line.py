@@ -191,12 +191,12 @@ class _WatchedEmulator(Emulator):
         super().__init__(*arguments)
         self._watcher = watcher
 
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         self._watcher.count += 1
         moment = Moment(self._watcher.count, request.method, request.path, done=False)
         if self._watcher.breaks(moment, request):
             return web.Response()
-        answer = await super()._handle(request)
+        answer = await super().handle(request)
         moment.done = True
         return web.Response() if self._watcher.breaks(moment, request) else answer
 

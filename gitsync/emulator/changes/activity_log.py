@@ -55,8 +55,7 @@ def list_events(cloud: EmulatedCloud, request: ServerRequest) -> ServerResponse:
         if query.selects(row) and row.at + cloud.settings.change_log.activity_log_delay <= position.seen
     ]
     rows.sort(key=lambda row: row.at, reverse=True)
-    # With 0 entries, the link of a page would lead to the same page without end.
-    size = max(1, cloud.settings.change_log.page_size)
+    size = cloud.settings.change_log.page_size
     # Azure may return an empty page before the last one, so the second page is empty.
     page = [] if position.is_empty else rows[position.start : position.start + size]
     end = position.start + len(page)

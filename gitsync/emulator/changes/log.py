@@ -22,7 +22,7 @@ from gitsync.emulator.patch import merge_patch
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import LoggedChange, StoredResource
 from gitsync.emulator.types.behaviour import choose_behaviour
-from gitsync.emulator.types.bodies import embed_children, hide_secrets, list_embedded_lists
+from gitsync.emulator.types.bodies import embed_children, hide_secrets, list_children, list_embedded_lists
 
 SYSTEM = "System"
 """The caller of background changes by the platform, which have no correlation id."""
@@ -116,11 +116,13 @@ def _log_in_parent(cloud: EmulatedCloud, before: Before, new: StoredResource | N
         (embedded_list for embedded_list in lists if embedded_list.type.casefold() == target.types[-1].casefold()), None
     )
     owner = cloud.store.resource(parent.key) if parent is not None and embedded is not None else None
-    if owner is None or parent is None or embedded is None:
+    child = new or before.resource
+    if owner is None or parent is None or embedded is None or child is None:
         return
-    prefix = f"{parent.key}/{embedded.type.casefold()}/"
-    siblings = [key for key in cloud.store.keys(prefix) if key < target.key and "/" not in key[len(prefix) :]]
-    child_path = f"{'.'.join(embedded.path)}[{len(siblings)}]"
+    siblings = list_children(cloud.store, parent.key, embedded)
+    # Also right for a deleted child, which the list no longer has.
+    index = sum(sibling.number < child.number for _, sibling in siblings)
+    child_path = f"{'.'.join(embedded.path)}[{index}]"
     values = {f"{child_path}.{path}": row for path, row in _list_values(before.body, _embed(cloud, new)).items()}
     cloud.store.add_change(
         replace(entry, id=owner.id, change="Update", values=values, deleted=(), in_activity_log=False)

@@ -13,14 +13,14 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from gitsync.emulator.changes.log import SYSTEM, cut, is_in_graph, list_happened
 from gitsync.emulator.http.messages import Refused, ServerRequest, ServerResponse, make_refusal, refuse
 from gitsync.emulator.http.target import PathShape, Target, parse
-from gitsync.emulator.identity.access import grants, is_denied
+from gitsync.emulator.identity.access import grants, is_denied, name_needed_action
 from gitsync.emulator.lists import apply_lag
 from gitsync.emulator.state.cloud import EmulatedCloud
 from gitsync.emulator.state.store import LoggedChange
@@ -138,7 +138,7 @@ def _list_resources(cloud: EmulatedCloud, request: ServerRequest, groups: frozen
         if target.shape is not PathShape.GROUP
         and target.group.casefold() in wanted
         and is_in_graph(target)
-        and _may_see(cloud, request, target)
+        and _may_read(cloud, request, target)
     ]
     return [{"id": path} for path in sorted(paths, key=str.casefold)]
 
@@ -157,7 +157,8 @@ def _list_rows(cloud: EmulatedCloud, request: ServerRequest, query: _Query) -> l
             if first < time <= last
             and is_in_graph(target)
             and (target.shape is PathShape.GROUP) == query.of_groups
-            and _may_see(cloud, request, target)
+            and _may_read(cloud, request, target)
+            and _has_right(cloud, request, target, "Microsoft.Resources/changes/read")
         ]
     # Two sorts, since the time is descending and the id ascending; the second one keeps the order of equal times.
     rows.sort(key=lambda row: row["id"])
@@ -218,12 +219,11 @@ def _find_readable(cloud: EmulatedCloud, request: ServerRequest, subscriptions: 
     """Find the subscriptions in which the caller may read something; None for all. Refused if there is none."""
     if not subscriptions:
         return None
-    known, scopes = cloud.settings.subscriptions, [parse(scope).subscription for scope in request.caller.scopes]
+    scopes = {parse(scope).subscription.casefold() for scope in request.caller.scopes}
     readable = {
         name.casefold()
         for name in subscriptions
-        if (not known or name.casefold() in known)
-        and (not scopes or name.casefold() in {scope.casefold() for scope in scopes})
+        if cloud.has_subscription(name) and (not scopes or name.casefold() in scopes)
     }
     if not readable:
         words: dict[str, Any] = {"client": request.caller.client, "object": request.caller.object}
@@ -232,13 +232,14 @@ def _find_readable(cloud: EmulatedCloud, request: ServerRequest, subscriptions: 
     return readable
 
 
-def _may_see(cloud: EmulatedCloud, request: ServerRequest, target: Target) -> bool:
-    """Return whether the caller may read a resource and its changes: other rows are omitted silently."""
-    actions = (f"{target.type}/read", "Microsoft.Resources/changes/read")
-    return all(
-        grants(request.caller, action, target)
-        and not any(is_denied(denial, request.caller, target.key, action) for denial in cloud.settings.denied)
-        for action in actions
+def _may_read(cloud: EmulatedCloud, request: ServerRequest, target: Target) -> bool:
+    """Return whether the caller may read a resource: rows of others are omitted silently."""
+    return _has_right(cloud, request, target, name_needed_action(replace(request, method="GET", target=target)))
+
+
+def _has_right(cloud: EmulatedCloud, request: ServerRequest, target: Target, action: str) -> bool:
+    return grants(request.caller, action, target) and not any(
+        is_denied(denial, request.caller, target.key, action) for denial in cloud.settings.denied
     )
 
 

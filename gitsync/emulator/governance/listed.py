@@ -11,7 +11,7 @@ from typing import Any
 from gitsync.emulator.clock import format_time
 from gitsync.emulator.governance.enforcement import make_definition_id
 from gitsync.emulator.http.target import PathShape, Target, parse
-from gitsync.emulator.settings import EmulatedDenyAssignment, EmulatorSettings, ManagementLock
+from gitsync.emulator.settings import EmulatedDenyAssignment, EmulatorSettings
 from gitsync.emulator.state.store import StoredResource
 from gitsync.emulator.types.provider_fields import make_uuid
 
@@ -48,12 +48,7 @@ def list_governing(settings: EmulatorSettings, target: Target) -> list[StoredRes
 def _list_locks(settings: EmulatorSettings) -> Iterator[_Row]:
     for lock in settings.locks:
         notes = {"notes": lock.notes} if lock.notes else {}
-        yield lock.scope.rstrip("/"), make_lock_name(lock), {"level": lock.level, **notes}
-
-
-def make_lock_name(lock: ManagementLock) -> str:
-    """Return the name of a lock, which is its level."""
-    return lock.name or lock.level
+        yield lock.scope.rstrip("/"), lock.name or lock.level, {"level": lock.level, **notes}
 
 
 def _list_deny_assignments(settings: EmulatorSettings) -> Iterator[_Row]:

@@ -43,7 +43,7 @@ _DELAYS: Mapping[str, FieldReader] = {
 }
 _GRAPH: Mapping[str, FieldReader] = {
     "permissions": ("permissions", YamlNode.texts),
-    "pageSize": ("page_size", YamlNode.count),
+    "pageSize": ("page_size", YamlNode.positive),
     "delays": ("delays", read_as(GraphDelays, _DELAYS)),
     "throttle": (
         "throttle",

@@ -172,7 +172,8 @@ def make_page(
     *,
     ends_empty: bool = False,
 ) -> ServerResponse:
-    """Make one page of rows sorted by key: at most `size` after the key in the $skiptoken.
+    """Make one page of rows sorted by key: at most `max_entries`, or `$top` if that is less, after the key in the
+    $skiptoken.
 
     A row for which `show` returns None is not in the list. `show` is called only for the rows of the page, and one
     more. A list that `ends_empty` has a last page without entries, unless that would be its only one.

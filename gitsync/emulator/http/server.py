@@ -55,7 +55,7 @@ class Emulator:
         self.is_over = asyncio.Event()
         self._is_last = is_last
         self._handler = RequestHandler(self.cloud)
-        self._listener = Listener(self._handle)
+        self._listener = Listener(self.handle)
 
     @property
     def requests(self) -> RequestLog:
@@ -76,6 +76,20 @@ class Emulator:
         """Close every connection, and the store's file."""
         await self._listener.close()
         self.cloud.store.close()
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Handle a request of the socket. A subclass may watch requests and answers here."""
+        content, base = await _read_content(request), f"{request.scheme}://{request.host}"
+        # A killed process sends nothing, so what arrives now must have no effect.
+        if self.is_over.is_set():
+            return _break(request)
+        own_answer = self._handler.answer_beside(request.path, request.method, content, base, request.remote or "")
+        if own_answer is not None:
+            return _make_response(own_answer)
+        answer = await self._handler.answer(_read_request(request, base), content)
+        if self._is_last is not None and self._is_last(self.requests[-1]):
+            self.is_over.set()
+        return _break(request) if answer is None or self.is_over.is_set() else _make_response(answer)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -117,19 +131,6 @@ class Emulator:
     def move(self, arm_id: str, move: Move) -> str:
         """Apply a move to a resource. Returns its correlation id in Azure's logs."""
         return apply_moves(self.cloud, parse(arm_id), [move])[0]
-
-    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        content, base = await _read_content(request), f"{request.scheme}://{request.host}"
-        # A killed process sends nothing, so what arrives now must have no effect.
-        if self.is_over.is_set():
-            return _break(request)
-        own_answer = self._handler.answer_beside(request.path, request.method, content, base, request.remote or "")
-        if own_answer is not None:
-            return _make_response(own_answer)
-        answer = await self._handler.answer(_read_request(request, base), content)
-        if self._is_last is not None and self._is_last(self.requests[-1]):
-            self.is_over.set()
-        return _break(request) if answer is None or self.is_over.is_set() else _make_response(answer)
 
 
 def _break(request: web.BaseRequest) -> web.Response:

@@ -29,6 +29,7 @@ from gitsync.emulator.http.messages import (
     refuse,
 )
 from gitsync.emulator.identity.federation import find_mismatch, list_credentials
+from gitsync.emulator.patch import find_value
 from gitsync.emulator.settings import ANONYMOUS, EmulatedPrincipal, EmulatorSettings
 from gitsync.emulator.state.store import Store
 from gitsync.model.clock import Clock
@@ -228,14 +229,13 @@ def require_mfa(request: ServerRequest) -> None:
 
 
 def _read_contexts(claims: str) -> Sequence[str]:
-    """Read the authentication contexts in the claims of a token request."""
+    """Read the authentication contexts in the claims of a token request; none if the claims are malformed."""
     try:
-        document = json.loads(claims) if claims else {}
-        wanted = document.get("access_token", {}).get("acrs", {})
-    except (ValueError, AttributeError):
+        wanted = find_value(json.loads(claims or "{}"), ("access_token", "acrs"))
+    except ValueError:
         return ()
-    values = wanted.get("values") or [wanted.get("value")]
-    return [value for value in values if isinstance(value, str)]
+    values = find_value(wanted, ("values",)) or [find_value(wanted, ("value",))]
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else ()
 
 
 def _list_graph_claims(principal: EmulatedPrincipal, settings: GraphSettings) -> dict[str, Any]:

@@ -66,25 +66,21 @@ class EmulatedCloud:
         self.store.put_resource(key, changed)
         return changed
 
+    def has_subscription(self, subscription: str) -> bool:
+        """Return whether a subscription exists. If the settings name some, only these and those of aliases do."""
+        named, name = self.settings.subscriptions, subscription.casefold()
+        return not named or name in named or name in list_alias_subscriptions(self.store)
+
     def require_scope(self, request: ServerRequest) -> None:
         """Refuse the request unless its subscription, its group and every ancestor exist."""
         target = request.target
-        self._require_subscription(target)
+        if target.subscription and not self.has_subscription(target.subscription):
+            raise refuse("SubscriptionNotFound", subscription=target.subscription)
         if target.group and target.shape is not PathShape.GROUP:
             self._require_group(request)
         for ancestor in target.ancestors:
             if not self._exists(ancestor):
                 raise _make_ancestor_missing(request, ancestor)
-
-    def _require_subscription(self, target: Target) -> None:
-        allowed, subscription = self.settings.subscriptions, target.subscription.casefold()
-        if (
-            allowed
-            and subscription
-            and subscription not in allowed
-            and subscription not in list_alias_subscriptions(self.store)
-        ):
-            raise refuse("SubscriptionNotFound", subscription=target.subscription)
 
     def _require_group(self, request: ServerRequest) -> None:
         group = self.find(parse(request.target.group_path))

@@ -2,8 +2,8 @@
 at once or in turn.
 
 A store only keeps and finds values. A stored value is never changed in place; a change is a new value under the same
-key. So a store may hold the values themselves, and a transaction is one assignment for each key. In a file a request is
-one transaction: a killed process leaves the file as before or after the request, never between.
+key. So a store may hold the values themselves, and a transaction is undone by one assignment for each write. In a file
+a request is one transaction: a killed process leaves the file as before or after the request, never between.
 
 For lists that lag behind, `RememberingStore` keeps the previous value of each resource in the same store, under keys
 that no path has, so that it outlasts the process too. Values during an operation do not count: before a write means
@@ -16,7 +16,7 @@ import json
 import sqlite3
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -178,6 +178,10 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
+_Replaced = tuple[dict[str, Any], str, Any]
+"""A value that was replaced, with its mapping and its key; None if there was none."""
+
+
 class MemoryStore:
     """State that ends with the process."""
 
@@ -187,6 +191,7 @@ class MemoryStore:
         self._operations: dict[str, EmulatedOperation] = {}
         self._notes: dict[str, Any] = {}
         self._changes: list[LoggedChange] = []
+        self._replaced: list[_Replaced] | None = None  # by the current transaction, in order; None without one
 
     def copy(self) -> MemoryStore:
         """Return a store with the current content of this one. Values are never changed in place, so both may share
@@ -198,9 +203,22 @@ class MemoryStore:
         other._changes = list(self._changes)
         return other
 
-    def transaction(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
         # No request waits in the middle, so none sees the unfinished work of another.
-        return nullcontext()
+        replaced: list[_Replaced] = []
+        self._replaced = replaced
+        changes, count = self._changes, len(self._changes)
+        try:
+            yield
+        except BaseException:
+            self._replaced = None
+            for values, key, value in reversed(replaced):
+                self._put(values, key, value)
+            self._keys = sorted(self._resources)
+            self._changes = changes[:count]
+            raise
+        self._replaced = None
 
     def resource(self, key: str) -> StoredResource | None:
         return self._resources.get(key)
@@ -209,11 +227,12 @@ class MemoryStore:
         # A sorted list of keys finds prefixes without reading all resources.
         if key not in self._resources:
             insort(self._keys, key)
-        self._resources[key] = resource
+        self._put(self._resources, key, resource)
 
     def drop_resource(self, key: str) -> None:
-        if self._resources.pop(key, None) is not None:
+        if key in self._resources:
             del self._keys[bisect_left(self._keys, key)]
+            self._put(self._resources, key, None)
 
     def below(self, prefix: str) -> list[tuple[str, StoredResource]]:
         return [(key, self._resources[key]) for key in self.keys(prefix)]
@@ -226,13 +245,13 @@ class MemoryStore:
         return self._operations.get(name)
 
     def put_operation(self, operation: EmulatedOperation) -> None:
-        self._operations[operation.id] = operation
+        self._put(self._operations, operation.id, operation)
 
     def note(self, name: str) -> Any:
         return self._notes.get(name)
 
     def put_note(self, name: str, value: Any) -> None:
-        self._notes[name] = value
+        self._put(self._notes, name, value)
 
     def changes(self) -> list[LoggedChange]:
         return list(self._changes)
@@ -240,10 +259,20 @@ class MemoryStore:
     def add_change(self, change: LoggedChange) -> None:
         self._changes.append(change)
         if len(self._changes) > _MOST_CHANGES:  # a tenth at once: dropping one moves all others
-            del self._changes[: _MOST_CHANGES // 10]
+            # In a new list, since a transaction that breaks restores the old one.
+            self._changes = self._changes[_MOST_CHANGES // 10 :]
 
     def close(self) -> None:
         """Do nothing."""
+
+    def _put(self, values: dict[str, Any], key: str, value: Any) -> None:
+        """Set a value; None drops it."""
+        if self._replaced is not None:
+            self._replaced.append((values, key, values.get(key)))
+        if value is None:
+            values.pop(key, None)
+        else:
+            values[key] = value
 
 
 class SqliteStore:

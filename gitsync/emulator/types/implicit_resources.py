@@ -44,7 +44,7 @@ def list_implied(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
         *_list_rules(cloud, target),
         *(show_deleted(row, target) for row in find_by_path(cloud.store, target, now)),
         *_list_interfaces(cloud, target),
-        *list_singletons(cloud, target),
+        *_list_singletons(cloud, target),
     ]
 
 
@@ -99,8 +99,8 @@ _THROUGHPUTS: Final = frozenset(
 """Settings that a database or container has if its `options` include a throughput."""
 
 
-def list_singletons(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
-    """List the singleton of the type that `target` names, unless its parent does not exist or it was already PUT."""
+def _list_singletons(cloud: EmulatedCloud, target: Target) -> list[StoredResource]:
+    """List the singleton of the type that `target` names, also if it is stored; none if its parent does not exist."""
     parent = target.parent
     owner = cloud.find(parent) if parent is not None else None
     if parent is None or owner is None:

@@ -126,21 +126,25 @@ class YamlNode:
             raise self.wrong("expected a text of one line.")
         return str(text)
 
-    def number(self) -> float:
-        """Read a number from 0."""
+    def number(self, least: int = 0) -> float:
+        """Read a number from `least`."""
         value = self.any()
         # In Python a truth value is a number too.
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not is_number or not 0 <= value < math.inf:
-            raise self.wrong("expected a number of 0 or more.")
+        if not is_number or not least <= value < math.inf:
+            raise self.wrong(f"expected a number of {least} or more.")
         return float(value)
 
-    def count(self) -> int:
-        """Read a whole number from 0."""
-        value = self.number()
+    def count(self, least: int = 0) -> int:
+        """Read a whole number from `least`."""
+        value = self.number(least)
         if value != int(value):
             raise self.wrong("expected a whole number.")
         return int(value)
+
+    def positive(self) -> int:
+        """Read a whole number from 1."""
+        return self.count(least=1)
 
     def time(self) -> datetime:
         """Read a date or a time, in UTC unless it has another offset."""
