@@ -198,7 +198,6 @@ FLAT = {
     "Extension": "public: a registration names the points that it fills",
     "Field": "a packed fact: read by the hundred thousand, by ASO's names",
     "Kind": "a packed fact, as its fields",
-    "Write": "each stage changes single members of it by name",
     "EmulatorSettings": "a row for each setting: scripts name it alone",
     "TypeBehaviour": "a row for each type: it names what differs from the usual",
     "UniqueName": "a row for each type, as its behaviour",

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Self
 
+from gitsync.agent.reconcile.write import Precondition, ValueRemoval, Write
 from gitsync.desired.catalog.any_type import list_sent_members
 from gitsync.desired.formats.ignored_paths import Paths, remove_paths
-from gitsync.desired.formats.json_pointer import JsonPath
 from gitsync.desired.validation.annotations import UPDATE_METHOD
-from gitsync.extensions.api import ActionCall, LookupRequest, LookupResult, Subject
+from gitsync.extensions.api import LookupRequest, LookupResult, Subject
 from gitsync.model.arm_id import NO_ID, ArmId, IdKey
 from gitsync.model.check import CheckFinding, PlannedChange
 from gitsync.model.condition import Condition
@@ -32,11 +32,9 @@ from gitsync.model.record import Record, WriteStreak
 from gitsync.model.resource import Prepared
 from gitsync.model.result import Replacement, Result
 from gitsync.model.template import ComputedValue, Request, Template, list_computed_values
-from gitsync.model.verdict import Action, Comparison, Verdict
+from gitsync.model.verdict import Action, Comparison, Verdict, Written
 from gitsync.planning.diff.three_way import Remembered
-from gitsync.planning.removed_values import KeptValue
 from gitsync.planning.status.conditions import RECONCILING, check_subscription, make_unknown_state
-from gitsync.providers.arm.lro.poll import AcceptedWrite
 from gitsync.providers.arm.session import Session
 
 
@@ -153,36 +151,6 @@ class Decision:
 _NOT_COMPARED = Comparison(verdict=Verdict.UNKNOWN)
 
 
-@dataclass(slots=True, unsafe_hash=True)  # not frozen: filled ten times as fast
-class Write:
-    """What this run sent for a resource, and what came of it."""
-
-    tried: bool = False  # it has begun to write
-    existed: bool = False  # the resource existed before the first try
-    sent: Request | None = None  # the last request, if Azure accepted it or may have
-    reply: AcceptedWrite | None = None  # the response to that request
-    done: Action = Action.NONE  # the write that was accepted
-    unfinished: bool = False  # its operation goes on after the run
-    if_match: str | None = None  # the ETag that the write demands
-    outrun: str | None = None  # the ETag of a refused write
-    unseen: int = 0  # the number of reads that did not find what Azure had accepted
-    resent: bool = False  # after these reads, it was sent again
-    has_failed: bool = False  # Azure refused the last write, or its operation failed
-    is_deleting: bool = False  # Azure has accepted a delete that is not over
-    is_unknown: bool = False  # a delete may have been done
-    given_id: str = ""  # the id that another provider than ARM gave the resource
-    called: tuple[ActionCall, ...] = ()  # the actions that were called for a check
-    create_seconds: float | None = None
-    """How long Azure worked on a create that this run saw from the request to its end."""
-
-    update_seconds: float | None = None  # the same for an update
-    demands: tuple[KeptValue, ...] = ()  # what the next write must remove, since Azure kept it when it was left out
-    demanded: frozenset[JsonPath] = frozenset()  # all of that so far
-    keeps: bool = False  # Azure keeps some of it anyway
-    refused_body: Condition | None = None
-    """Why Azure refused it with the children that would go along: it is sent without them since."""
-
-
 _NOTHING_OBSERVED, _UNDECIDED, _UNWRITTEN = Observation(), Decision(), Write()
 
 
@@ -232,6 +200,10 @@ class AttemptBase:
         """The attempt with another write."""
         return replace(self, write=write)
 
+    def with_precondition(self, precondition: Precondition) -> Self:
+        """The attempt with another precondition of its write."""
+        return self.with_write(replace(self.write, precondition=precondition))
+
     def with_live(self, live: Live | None) -> Self:
         """The attempt with the resource as it was just read; None if it does not exist."""
         return self.with_observed(replace(self.observed, live=live, exists=live is not None))
@@ -250,7 +222,8 @@ class AttemptBase:
 
     def deleting(self, condition: Condition) -> Self:
         """The attempt, stopped by its timeout, of a resource whose delete Azure has accepted and not ended."""
-        return self.with_write(replace(self.write, unfinished=True, is_deleting=True)).stopped(condition)
+        write = replace(self.write, unfinished=True, pending_delete=Written.ACCEPTED)
+        return self.with_write(write).stopped(condition)
 
     def restarted(self) -> Self:
         """The same attempt at its first stage; what was sent is kept."""
@@ -263,7 +236,7 @@ class AttemptBase:
             decision=replace(
                 self.decision, comparison=None, action=Action.NONE, is_untouched=False, outside_action=_ONLY_REPORTED
             ),
-            write=replace(self.write, unfinished=False, is_deleting=False),
+            write=replace(self.write, unfinished=False),
             is_restarted=True,
         )
 
@@ -376,6 +349,10 @@ class ApplyAttempt(AttemptBase):
     def with_request(self, request: Request, id_doubt: str) -> ApplyAttempt:
         """The attempt with its request, and with what is doubtful about the id."""
         return replace(self, request=request, id_doubt=id_doubt)
+
+    def with_removal(self, removal: ValueRemoval) -> ApplyAttempt:
+        """The attempt with another state of what Azure kept."""
+        return self.with_write(replace(self.write, removal=removal))
 
     def describe_unsettled(self) -> Condition:
         """The condition of an operation that goes on when the time is up, with the last error of its polls; or an

@@ -24,16 +24,19 @@ def begin_write(attempt: A, cache: RunCache) -> A:
     unmoved = cache.count_writes_near(attempt.location) == attempt.observed.writes_before
     etag = attempt.observed.live.etag if attempt.observed.live and unmoved else None
     cache.note_write(attempt.location)  # from now on: a read during the write may show its effect
-    return attempt.with_write(replace(attempt.write, if_match=etag if etag != attempt.write.outrun else None))
+    before = attempt.write.precondition
+    return attempt.with_precondition(replace(before, if_match=etag if etag != before.outrun else None))
 
 
 def is_outrun(attempt: A, failure: ProviderError) -> bool:
     """Return whether a write was refused because the resource changed since it was read: read it again, once."""
-    return failure.status == PRECONDITION_FAILED and attempt.write.if_match is not None and attempt.write.outrun is None
+    precondition = attempt.write.precondition
+    return failure.status == PRECONDITION_FAILED and precondition.if_match is not None and precondition.outrun is None
 
 
 def look_again(attempt: A, cache: RunCache, condition: Condition) -> A:
     """Stop an attempt that was outrun, to start again from the first stage: nothing was written."""
     cache.take_back_write(attempt.location)
-    attempt = attempt.with_write(replace(attempt.write, outrun=attempt.write.if_match))
+    before = attempt.write.precondition
+    attempt = attempt.with_precondition(replace(before, outrun=before.if_match))
     return attempt.stopped(condition, kind=StopKind.WAITS)

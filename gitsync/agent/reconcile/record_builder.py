@@ -32,7 +32,7 @@ from gitsync.model.record import (
     Trust,
     WriteStreak,
 )
-from gitsync.model.verdict import Action, Verdict
+from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.actions import decide_claim
 from gitsync.planning.claims import is_expected
 from gitsync.planning.diff.three_way import UNDONE
@@ -133,7 +133,7 @@ def keep_prune_record(attempt: PruneAttempt, condition: Condition, rules: RunRul
         # it.
         return None if attempt.observed.exists is False else record
     # The record of an unconfirmed delete stays, with its condition, or nothing would track it.
-    is_newer = attempt.write.is_deleting or is_replacement(condition, record.condition)
+    is_newer = attempt.write.pending_delete is Written.ACCEPTED or is_replacement(condition, record.condition)
     latest = condition if is_newer else record.condition
     # The operation of a replacement stays until the resource exists again: by it the next run creates what is missing.
     operation = record.writes.operation if attempt.prune.replaces else _find_operation(attempt, "delete", now)
@@ -216,7 +216,7 @@ def _find_failure(attempt: ApplyAttempt, generation: int, now: datetime) -> Fail
     if attempt.stop is None:  # it is as git has, also if a write was refused on the way there
         return None
     is_same = old is not None and old.generation == generation
-    if attempt.write.keeps:
+    if attempt.write.removal.keeps:
         since = old.since if old and is_same else format_rfc3339(now)
         return FailedWrite(str(Action.UPDATE), since, generation, keeps=True)
     if attempt.write.has_failed:
@@ -254,11 +254,12 @@ def _find_last_write(attempt: Attempt, rules: RunRules) -> LastWrite | None:
 
 def _merge_durations(attempt: ApplyAttempt) -> Durations:
     """Return the durations of the last writes, with those measured in this run."""
-    old, write = attempt.record.writes.durations if attempt.record else Durations(), attempt.write
-    if write.create_seconds is None and write.update_seconds is None:
+    old, measured = attempt.record.writes.durations if attempt.record else Durations(), attempt.write.durations
+    if not measured:
         return old
     return Durations(
-        create=renew_duration(old.create, write.create_seconds), update=renew_duration(old.update, write.update_seconds)
+        create=renew_duration(old.create, measured.get(Action.CREATE)),
+        update=renew_duration(old.update, measured.get(Action.UPDATE)),
     )
 
 

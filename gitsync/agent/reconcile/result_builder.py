@@ -212,14 +212,14 @@ def _describe_ending(attempt: Attempt, verdict: Verdict) -> AttemptEnding:
 
 
 def _find_done(attempt: Attempt) -> Action:
-    return Action.DELETE if attempt.write.is_deleting else attempt.write.done
+    return Action.DELETE if attempt.write.pending_delete is Written.ACCEPTED else attempt.write.done
 
 
 def _decide_written(attempt: Attempt) -> Written:
     write = attempt.write
-    if write.done not in {Action.NONE, Action.DETACH} or write.is_deleting or attempt.session.has_written:
+    if write.done not in {Action.NONE, Action.DETACH} or attempt.session.has_written:
         return Written.ACCEPTED
-    return Written.UNKNOWN if write.sent is not None or write.is_unknown else Written.NOTHING
+    return Written.UNKNOWN if write.sent is not None else write.pending_delete
 
 
 def _is_fine(attempt: Attempt, condition: Condition, verdict: Verdict, *, is_ready: bool) -> bool:

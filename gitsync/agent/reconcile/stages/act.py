@@ -14,6 +14,7 @@ from gitsync.agent.reconcile.stages.outside_use import may_note_kept, note_kept,
 from gitsync.agent.reconcile.stages.parent_put import leave_children, show_first_refusal
 from gitsync.agent.reconcile.stages.refusal import handle_refusal
 from gitsync.agent.reconcile.stages.value_removal import may_note_refusal, note_refusal, send_demands
+from gitsync.agent.reconcile.write import SentRequest
 from gitsync.desired.formats.ignored_paths import keep_live_paths, remove_paths
 from gitsync.desired.request.secret_digest import seal_body
 from gitsync.errors import ProviderError
@@ -40,9 +41,9 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     attempt = await run_required_actions(begin_write(attempt, run.cache), run)
     if attempt.stop:
         return attempt
-    arm_id, version, if_match = request.arm_id, request.api_version, attempt.write.if_match
+    arm_id, version, if_match = request.arm_id, request.api_version, attempt.write.precondition.if_match
     try:
-        if attempt.write.demands:
+        if attempt.write.removal.demands:
             reply: AcceptedWrite | None = await send_demands(attempt, run)
         elif attempt.decision.outside_action.is_patch:
             reply = await send_restores(attempt, run)
@@ -84,7 +85,7 @@ def _acknowledge(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
         return attempt
     # The response to the write was lost, and what was read shows that it succeeded.
     action = Action.UPDATE if attempt.write.existed else Action.CREATE
-    return _note_accepted(attempt, attempt.write.sent, action, run)
+    return _note_accepted(attempt, attempt.write.sent.request, action, run)
 
 
 def _note_accepted(
@@ -97,10 +98,8 @@ def _note_accepted(
     applied = retain_removed(applied, before.applied) if before else applied  # until a read shows that it is gone
     # A create that is followed by an update in the same run is reported as created.
     done = Action.CREATE if attempt.write.done is Action.CREATE else action
-    given_id = run.find_given_id(attempt)
-    attempt = attempt.with_write(
-        replace(attempt.write, sent=request, reply=reply, done=done, has_failed=False, given_id=given_id)
-    )
+    sent, given_id = SentRequest(request, reply), run.find_given_id(attempt)
+    attempt = attempt.with_write(replace(attempt.write, sent=sent, done=done, has_failed=False, given_id=given_id))
     # What a revert has not restored yet must be found again, even if no read follows.
     outside = before.outside if before and attempt.decision.outside_action.restores else None
     return replace(attempt, remembered=Remembered(applied=applied, baseline=None, outside=outside))
@@ -108,17 +107,18 @@ def _note_accepted(
 
 async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     """Wait for the operation that `act` started. The next run continues one that outlasts the deadline."""
-    if attempt.write.reply is None:
+    sent = attempt.write.sent
+    if sent is None or sent.reply is None:
         return attempt
     # Taken out of the attempt: the next try must not follow the same operation again.
-    reply, attempt = attempt.write.reply, attempt.with_write(replace(attempt.write, reply=None))
+    attempt = attempt.with_write(replace(attempt.write, sent=SentRequest(sent.request)))
     restores = run.registry.restores(attempt.as_subject())
     if restores:
         # A deleted resource is recovered without the body: the differences are sent afterwards.
         attempt = attempt.with_write(replace(attempt.write, sent=None, existed=True))
         attempt = replace(attempt, remembered=Remembered(applied={}, baseline=None))
     try:
-        finished = await (await run.live_writer(attempt)).wait(reply)
+        finished = await (await run.live_writer(attempt)).wait(sent.reply)
     except ProviderError as failure:
         return await _stop_refused(attempt, failure, run)
     if not finished:
@@ -131,9 +131,8 @@ def _note_duration(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if not run.rules.records_durations:
         return attempt
     seconds = run.clock.monotonic() - attempt.session.written_at
-    if attempt.decision.action is Action.CREATE:
-        return attempt.with_write(replace(attempt.write, create_seconds=seconds))
-    return attempt.with_write(replace(attempt.write, update_seconds=seconds))
+    durations = {**attempt.write.durations, attempt.decision.action: seconds}
+    return attempt.with_write(replace(attempt.write, durations=durations))
 
 
 async def post_check(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:

@@ -17,7 +17,7 @@ from gitsync.extensions.api import ActsOnAzure, Subject
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.provider import IN_USE
 from gitsync.model.result import Stage
-from gitsync.model.verdict import Action, Verdict
+from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.status.conditions import DELETING, make_not_deleted, make_undeletable, make_unreadable
 from gitsync.planning.status.passing_refusals import may_recover
 from gitsync.providers.arm.extension_client import ExtensionClient
@@ -51,7 +51,8 @@ async def delete(attempt: PruneAttempt, run: Pruning) -> PruneAttempt:
     ending, actor, record = _Ending(), ExtensionClient(run.writer(attempt)), attempt.record
 
     async def send_delete(_subject: Subject, _azure: ActsOnAzure) -> None:
-        if_match = None if actor.has_acted else attempt.write.if_match  # an action may have changed the ETag
+        # An action may have changed the ETag.
+        if_match = None if actor.has_acted else attempt.write.precondition.if_match
         try:
             writer = await run.live_writer(attempt)
             reply = await writer.delete(record.arm_id, record.arm_api_version, if_match=if_match)
@@ -89,7 +90,8 @@ def _handle_refusal(attempt: PruneAttempt, failure: ProviderError, ending: _Endi
     if is_of_delete and ending.is_accepted and failure.code in OUT_OF_TIME:
         return attempt.deleting(make_not_deleted(failure))
     waits = may_recover(failure, missed_is_ours=False, granted=cache.has_granted)
-    attempt = attempt.with_write(replace(attempt.write, is_unknown=failure.outcome_unknown))
+    pending_delete = Written.UNKNOWN if failure.outcome_unknown else Written.NOTHING
+    attempt = attempt.with_write(replace(attempt.write, pending_delete=pending_delete))
     # Before the DELETE, an action of the kind failed: nothing refused the delete itself.
     condition = make_not_deleted(failure) if is_of_delete else make_unreadable(failure)
     return attempt.stopped(condition, kind=StopKind.WAITS if waits else StopKind.NEXT_RUN)

@@ -19,6 +19,7 @@ from gitsync.agent.reconcile.stages.outside_check import (
 from gitsync.agent.reconcile.stages.owner_check import block_attempt, is_owner_elsewhere, stop_without_owner
 from gitsync.agent.reconcile.stages.parent_put import add_children, describe_children
 from gitsync.agent.reconcile.stages.resolve_values import resolve_id
+from gitsync.agent.reconcile.write import Unseen
 from gitsync.desired.formats.ignored_paths import remove_paths
 from gitsync.desired.request.secret_digest import Digests, is_sealed, mask_digests, seal_body
 from gitsync.model.condition import Condition
@@ -84,7 +85,7 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         # The missing owner is the cause, and nothing of this run brings it.
         missing = replace(make_warning(found.code, found.message), request_id=found.request_id)
         return stop_without_owner(attempt.absent(), missing)
-    elif live is None and run.rules.writes and attempt.may_appear and not attempt.write.resent:
+    elif live is None and run.rules.writes and attempt.may_appear and not attempt.write.unseen.is_resent:
         # The create of an earlier run may not show yet: wait for it, or it would be sent twice.
         return attempt.absent().unfinished().stopped(RECONCILING, kind=StopKind.WAITS)
     attempt = attempt.with_live(live)
@@ -113,17 +114,16 @@ def note_unseen(attempt: ApplyAttempt) -> ApplyAttempt:
 
     It may not show yet. After some reads the write counts as not done: it is sent again, once.
     """
-    attempt = attempt.with_live(None).with_write(replace(attempt.write, unseen=attempt.write.unseen + 1))
-    if attempt.write.unseen <= MOST_UNSEEN:
+    unseen = replace(attempt.write.unseen, reads=attempt.write.unseen.reads + 1)
+    attempt = attempt.with_live(None).with_write(replace(attempt.write, unseen=unseen))
+    if unseen.reads <= MOST_UNSEEN:
         text = f"Azure accepted the write of {attempt.arm_id}, but the resource cannot be read yet."
         stopped = attempt.unfinished()
         return stopped.stopped(make_warning("AzureResourceNotFound", text), kind=StopKind.WAITS)
     before = find_remembered(attempt.record, attempt.api_version, attempt.ignored)
-    given_up = replace(
-        attempt.with_write(replace(attempt.write, sent=None, done=Action.NONE, unseen=0, resent=True)),
-        remembered=before,
-    )
-    if not attempt.write.resent:
+    write = replace(attempt.write, sent=None, done=Action.NONE, unseen=Unseen(is_resent=True))
+    given_up = replace(attempt.with_write(write), remembered=before)
+    if not unseen.is_resent:
         return given_up
     text = f"Azure accepted the write of {attempt.arm_id} twice, but the resource does not exist."
     return given_up.stopped(make_warning("AzureResourceNotFound", text))

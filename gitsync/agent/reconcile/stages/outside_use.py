@@ -74,7 +74,7 @@ def _sort_changes(
     comparison, live = attempt.decision.comparison, attempt.observed.live
     changes = find_still_changed(attempt, digests)
     # The record of a revert would count what git changed as written, so a sync has to write that first.
-    if comparison is None or comparison.verdict not in _REVERTED or live is None or attempt.write.demands:
+    if comparison is None or comparison.verdict not in _REVERTED or live is None or attempt.write.removal.demands:
         return (), {_SYNC_FIRST: list(changes)} if changes else {}
     left = group_by_obstacle(changes, live.body, make_view(attempt, digests))
     return tuple(left.pop("", ())), left
@@ -104,7 +104,7 @@ async def send_restores(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite:
     request, live = attempt.filled_request, attempt.observed.live
     shown = make_view(attempt, run.digests).select_writable(live.body if live else {})
     patch = build_restoring_patch(shown, attempt.decision.outside_action.restores)
-    if_match = attempt.write.if_match
+    if_match = attempt.write.precondition.if_match
     return await run.writer(attempt).patch(request.arm_id, request.api_version, patch, if_match=if_match)
 
 

@@ -9,6 +9,7 @@ from gitsync.agent.reconcile.attempt import ApplyAttempt, StopKind
 from gitsync.agent.reconcile.etag import is_outrun, look_again
 from gitsync.agent.reconcile.run_views import Acting, Observing
 from gitsync.agent.reconcile.stages.owner_check import lacks_owner
+from gitsync.agent.reconcile.write import SentRequest
 from gitsync.desired.formats.arm_path import read_provider
 from gitsync.errors import DeadlineError, ProviderError
 from gitsync.planning.actions import find_remembered
@@ -50,7 +51,8 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
     condition = make_refused(failure, classification)
     kind = _decide_stop_kind(failure, may_pass=may_pass, is_fatal=classification.is_fatal)
     # It may have been done: the next try compares before it writes.
-    attempt = attempt.with_write(replace(attempt.write, sent=request if failure.outcome_unknown else None))
+    sent = SentRequest(request) if failure.outcome_unknown else None
+    attempt = attempt.with_write(replace(attempt.write, sent=sent))
     return attempt.stopped(replace(condition, advice=advice) if advice else condition, kind=kind)
 
 

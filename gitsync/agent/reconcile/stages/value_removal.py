@@ -51,14 +51,12 @@ def check_removed(attempt: ApplyAttempt) -> ApplyAttempt:
     attempt = replace(attempt, remembered=replace(attempt.remembered, baseline=make_baseline(sent, body)))
     # A PATCH has demanded the removal already: it sends a null for what git gave up.
     demands = () if attempt.is_patched else _choose_demands(kept, attempt)
-    condition = _make_kept(kept, attempt)
+    condition, removal = _make_kept(kept, attempt), attempt.write.removal
     if not demands:
-        return attempt.with_write(replace(attempt.write, demands=(), keeps=True)).stopped(
-            condition, kind=StopKind.FINAL
-        )
-    demanded = attempt.write.demanded.union(value.path for value in demands)
-    write = replace(attempt.write, demands=demands, demanded=demanded)
-    return attempt.with_write(write).stopped(condition, kind=StopKind.WAITS)
+        return attempt.with_removal(replace(removal, demands=(), keeps=True)).stopped(condition, kind=StopKind.FINAL)
+    demanded = removal.demanded.union(value.path for value in demands)
+    attempt = attempt.with_removal(replace(removal, demands=demands, demanded=demanded))
+    return attempt.stopped(condition, kind=StopKind.WAITS)
 
 
 def _list_kept(attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
@@ -69,7 +67,8 @@ def _list_kept(attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
     body = remove_paths(live.body, attempt.ignored)
     kept = list_kept(attempt.desired, before.applied, body, make_kind_hints(attempt.kind))
     # A field that shows the same value after its removal was demanded is Azure's own by now: usually its default.
-    return tuple(value for value in kept if not (_is_field(value, attempt) and value.path in attempt.write.demanded))
+    demanded = attempt.write.removal.demanded
+    return tuple(value for value in kept if not (_is_field(value, attempt) and value.path in demanded))
 
 
 def _is_field(value: KeptValue, attempt: ApplyAttempt) -> bool:
@@ -88,7 +87,8 @@ def _is_map(path: JsonPath, attempt: ApplyAttempt) -> bool:
 
 def _choose_demands(kept: tuple[KeptValue, ...], attempt: ApplyAttempt) -> tuple[KeptValue, ...]:
     """Choose the removals that one write can demand and that none has: tags take a PATCH, all else a PUT."""
-    new = [value for value in kept if value.can_be_demanded and value.path not in attempt.write.demanded]
+    demanded = attempt.write.removal.demanded
+    new = [value for value in kept if value.can_be_demanded and value.path not in demanded]
     # Fields have a write of their own, since a type may refuse a null for one that always has a value.
     entries = [value for value in new if not _is_field(value, attempt)]
     return tuple(value for value in entries if not value.is_tag) or tuple(entries) or tuple(new)
@@ -111,30 +111,30 @@ def _list_names(kept: KeptValue, attempt: ApplyAttempt) -> list[str]:
 
 async def send_demands(attempt: ApplyAttempt, run: Acting) -> AcceptedWrite | None:
     """Send the body once more, with the removals."""
-    request, if_match = attempt.filled_request, attempt.write.if_match
-    body = build_body(attempt, run.registry)
-    if all(value.is_tag for value in attempt.write.demands):
+    request, if_match = attempt.filled_request, attempt.write.precondition.if_match
+    body, demands = build_body(attempt, run.registry), attempt.write.removal.demands
+    if all(value.is_tag for value in demands):
         # A PATCH replaces all tags (resource-provider contract, PATCH).
         tags = {TAGS: body.get(TAGS) or {}}
         return await run.writer(attempt).patch(request.arm_id, request.api_version, tags, if_match=if_match)
-    demanding = demand_removal(body, attempt.write.demands, attempt.desired)
+    demanding = demand_removal(body, demands, attempt.desired)
     return await run.writer(attempt).put(request.arm_id, request.api_version, demanding, if_match=if_match)
 
 
 def may_note_refusal(attempt: ApplyAttempt, failure: ProviderError) -> bool:
     """Return whether Azure refused to remove what it has: the write before it was accepted."""
-    return bool(attempt.write.demands) and failure.status in _REFUSALS
+    return bool(attempt.write.removal.demands) and failure.status in _REFUSALS
 
 
 def note_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Acting) -> ApplyAttempt:
     """Stop an update whose demand Azure refused; not for fields alone, which then always have a value."""
     run.cache.note_write(attempt.arm_id)
-    kept = _list_kept(attempt)
+    kept, removal = _list_kept(attempt), attempt.write.removal
     # Only fields were refused, which then always have a value: the write before this one is the result.
     if not kept:
-        return attempt.with_write(replace(attempt.write, demands=()))
+        return attempt.with_removal(replace(removal, demands=()))
     condition = _make_kept(kept, attempt, f"{failure.code}: {failure.message}")
-    attempt = attempt.with_write(replace(attempt.write, demands=(), keeps=True))
+    attempt = attempt.with_removal(replace(removal, demands=(), keeps=True))
     return attempt.stopped(replace(condition, request_id=failure.request_id), kind=StopKind.FINAL)
 
 
