@@ -124,7 +124,7 @@ def _read_plain_files(folder: Path, without: Collection[str]) -> dict[str, tuple
 
 
 def _commit(top: Path, branch: Path, files: Mapping[str, tuple[os.stat_result, bytes]], message: str) -> str:
-    ids = {path: _write_object(top, "blob", content) for path, (_, content) in files.items()}
+    ids = {path: write_object(top, "blob", content) for path, (_, content) in files.items()}
     tree: dict[str, Any] = {}
     for path, (facts, _) in files.items():
         *parents, name = path.split("/")
@@ -136,7 +136,7 @@ def _commit(top: Path, branch: Path, files: Mapping[str, tuple[os.stat_result, b
     before = f"parent {branch.read_text()}" if branch.exists() else ""
     text = f"tree {_write_tree(top, tree).hex()}\n{before}author {moment}\ncommitter {moment}\n\n{message}\n"
     (top / "index").write_bytes(_make_index({path: (facts, ids[path]) for path, (facts, _) in files.items()}))
-    commit = _write_object(top, "commit", text.encode()).hex()
+    commit = write_object(top, "commit", text.encode()).hex()
     branch.write_text(f"{commit}\n")
     return commit
 
@@ -153,12 +153,13 @@ def _write_tree(top: Path, tree: Mapping[str, Any]) -> bytes:
 
     # git sorts a folder as if its name ended with a slash
     ordered = sorted(list_entries(), key=lambda entry: entry[0] + (b"/" if entry[1] == _FOLDER else b""))
-    return _write_object(
+    return write_object(
         top, "tree", b"".join(b"%s %s\0%s" % (mode.encode(), name, own) for name, mode, own in ordered)
     )
 
 
-def _write_object(top: Path, kind: str, content: bytes) -> bytes:
+def write_object(top: Path, kind: str, content: bytes) -> bytes:
+    """Write an object to a git directory, and give its id."""
     complete = f"{kind} {len(content)}\0".encode() + content
     own = hashlib.sha1(complete).digest()
     file = top / "objects" / own.hex()[:2] / own.hex()[2:]
@@ -167,6 +168,11 @@ def _write_object(top: Path, kind: str, content: bytes) -> bytes:
         file.write_bytes(zlib.compress(complete, 1))
         file.chmod(0o444)
     return own
+
+
+def read_object(top: Path, name: str) -> bytes:
+    """Read the content of an object of a git directory that is in a file of its own."""
+    return zlib.decompress((top / "objects" / name[:2] / name[2:]).read_bytes()).partition(b"\0")[2]
 
 
 def _make_index(files: Mapping[str, tuple[os.stat_result, bytes]]) -> bytes:
