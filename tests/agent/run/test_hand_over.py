@@ -49,7 +49,7 @@ def _make_object(
     arm_id = ids[Key(gvk.group, gvk.kind, "default", manifest["metadata"]["name"])] or ""
     kind = CATALOG.kind(gvk)
     assert kind is not None
-    made = make_object(manifest, arm_id, live=cluster.read(arm_id, kind.api_version))
+    made = make_object(manifest, arm_id, live=cluster.azure().resource(arm_id))
     if kind.fixed_azure_name is not None:
         del made["spec"]["azureName"]
     made["metadata"]["annotations"] |= {aso("reconcile-policy"): policy} if policy else {}
