@@ -78,6 +78,18 @@ def commit_all(folder: Path, message: str = "Change") -> str:
     return done.stdout.strip()
 
 
+def amend(folder: Path, author: str, message: str) -> str:
+    """Give the last commit of a plain repository another author, an ordinary name, and message; return its id."""
+    branch = _find_plain_branch(folder)
+    assert branch is not None, f"{folder} needs git itself"
+    top = folder / ".git"
+    tree, *lines = read_object(top, branch.read_text().strip()).decode().partition("\n\n")[0].splitlines()
+    own = [line.replace(AUTHOR, f"{author} <x@example.com>") if line.startswith("author ") else line for line in lines]
+    commit = write_object(top, "commit", "\n".join([tree, *own, "", message, ""]).encode()).hex()
+    branch.write_text(f"{commit}\n")
+    return commit
+
+
 def commit_plain_files(folder: Path, message: str, *, without: Collection[str] = ()) -> str | None:
     """Commit all that a folder has without git, and give the id of the commit; None in a special case. `without` are
     names at its top.
@@ -153,9 +165,7 @@ def _write_tree(top: Path, tree: Mapping[str, Any]) -> bytes:
 
     # git sorts a folder as if its name ended with a slash
     ordered = sorted(list_entries(), key=lambda entry: entry[0] + (b"/" if entry[1] == _FOLDER else b""))
-    return write_object(
-        top, "tree", b"".join(b"%s %s\0%s" % (mode.encode(), name, own) for name, mode, own in ordered)
-    )
+    return write_object(top, "tree", b"".join(b"%s %s\0%s" % (mode.encode(), name, own) for name, mode, own in ordered))
 
 
 def write_object(top: Path, kind: str, content: bytes) -> bytes:

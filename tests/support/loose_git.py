@@ -25,7 +25,7 @@ _LAST_COMMITS = ("--stdin", "-z", "--name-only")
 _LINES = {"tree", "parent", "author", "committer"}
 _LIST_SETTINGS = ("--no-includes", "--null", "--list")
 _SECTION = re.compile(r"\[(?P<name>[A-Za-z]+)(?: \"(?P<part>[\w.-]+)\")?\]")
-_SETTING = re.compile(r"\t(?P<name>[A-Za-z]+) = (?P<value>[\w/+:*@.-]+(?: [\w/+:*@.-]+)*)")
+_SETTING = re.compile(r"\t(?P<name>[A-Za-z]+) = (?P<quote>\"?)(?P<value>[\w/+:*@.-]+(?: [\w/+:*@.-]+)*)(?P=quote)")
 
 
 class LooseAccess(GitAccess):
@@ -260,19 +260,34 @@ def _list_settings(_: _Objects, arguments: tuple[str, ...], __: bytes) -> bytes:
     option, file, *options = arguments
     if option != "--file" or tuple(options) != _LIST_SETTINGS:
         raise LeftToGitError
+    return "".join(f"{name}\n{value}\0" for name, value in _read_settings(Path(file))).encode()
+
+
+def _read_remote(objects: _Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
+    """Read the address of a remote that has one; settings beside those of the repository rewrite none of the tests."""
+    *options, name = arguments
+    settings = [setting for setting in _read_settings(objects.folder / "config") if setting[0].startswith("remote.")]
+    urls = [value for key, value in settings if key == f"remote.{name}.url"]
+    if options != ["get-url", "--push"] or len(urls) != 1 or any(key.endswith("pushurl") for key, _ in settings):
+        raise LeftToGitError
+    return f"{urls[0]}\n".encode()
+
+
+def _read_settings(file: Path) -> list[tuple[str, str]]:
+    """Read the names and values of a file of settings in its plainest form."""
     try:
-        lines = Path(file).read_text().split("\n")
+        lines = file.read_text().split("\n")
     except (OSError, UnicodeDecodeError):
         raise LeftToGitError from None
-    around, text = "", ""
+    around, settings = "", []
     for line in filter(None, lines):
         if section := _SECTION.fullmatch(line):
             around = f"{section['name'].lower()}." + (f"{section['part']}." if section["part"] else "")
         elif (setting := _SETTING.fullmatch(line)) and around:
-            text += f"{around}{setting['name'].lower()}\n{setting['value']}\0"
+            settings.append((f"{around}{setting['name'].lower()}", setting["value"]))
         else:
             raise LeftToGitError
-    return text.encode()
+    return settings
 
 
 def _split(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -293,4 +308,5 @@ _ANSWERS: Mapping[str, Callable[[_Objects, tuple[str, ...], bytes], bytes]] = {
     "cat-file": _print_objects,
     "log": _log,
     "config": _list_settings,
+    "remote": _read_remote,
 }
