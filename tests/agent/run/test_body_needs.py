@@ -248,7 +248,7 @@ FAULTS = {
 
 
 def test_a_look_up_without_an_answer_is_unknown(tmp_path):
-    """Each row is a vault of each mode; whether one was deleted is what nobody can say."""
+    """Each row is a vault of each mode, of which it is unknown whether one was deleted."""
     rows = {f"{fault}{number}": fault for fault in FAULTS for number in range(len(MODES))}
     world = World(tmp_path)
     world.synced(group=GROUP)

@@ -40,7 +40,7 @@ def drift(world, space="10.9.0.0/16"):
 
 @pytest.fixture(scope="module")
 def subnet_holds(tmp_path_factory):
-    """Worlds in which a subnet was synced and then held, by whether it is detached when it leaves git."""
+    """Worlds in which a subnet was synced and then held, by whether it is detached when it is removed from git."""
     worlds = {}
     for name, policy in {"managed": {}, "detached": {"reconcile_policy": "detach-on-delete"}}.items():
         worlds[name] = world = World(tmp_path_factory.mktemp(name))

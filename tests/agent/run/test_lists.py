@@ -193,12 +193,12 @@ def crowd(world, arm_ids):
 NEXT_LINK_ELSEWHERE = {"value": [], "nextLink": "https://elsewhere.example/page"}
 
 
-ODD = [{"id": at(number, f"{VAULTS}/vault-{{n}}"), "properties": "x"} for number in (1, 2)]
+MALFORMED = [{"id": at(number, f"{VAULTS}/vault-{{n}}"), "properties": "x"} for number in (1, 2)]
 UNEXPECTED = [
     (ADDRESSES, NEXT_LINK_ELSEWHERE, "it goes on at another host, which gets no token"),
     (BUSES, {"value": [{"id": 7}, {}, {"id": None}]}, "its entries have no ids"),
     (REGISTRIES, {"value": "none"}, "it is no list"),
-    (VAULTS, {"value": ODD}, "odd entries"),
+    (VAULTS, {"value": MALFORMED}, "odd entries"),
 ]
 
 
