@@ -48,7 +48,7 @@ def began(tmp_path_factory: pytest.TempPathFactory) -> Tenants:
 
 
 @pytest.fixture
-def with_group(began: Tenants, tmp_path: Path) -> Tenants:
+def world(began: Tenants, tmp_path: Path) -> Tenants:
     """A world in which the group was synced with the credential of the settings."""
     return began.copy(tmp_path)
 
