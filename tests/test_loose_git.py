@@ -137,7 +137,8 @@ SETTINGS_OF_GIT = [
     ("\tbare = false\n", False, "no section, which git refuses"),
     ("[core]\n\tbare\n", False, "a key without a value"),
     ("[core]\n\tbare = false # a comment\n", False, "a comment"),
-    ('[core]\n\teditor = "a  b"\n', False, "quotes"),
+    ('[core]\n\tbare = "false"\n', True, "quotes, as in the settings that gitsync gives to git"),
+    ('[core]\n\teditor = "a  b"\n', False, "quotes that keep spaces"),
     ("[core]\n\teditor = a\\\n b\n", False, "a line that goes on"),
     ("[core] bare = false\n", False, "a setting beside its section"),
 ]
@@ -155,6 +156,29 @@ def test_settings_are_those_that_git_lists(tmp_path_factory, text, is_read, why)
         assert not is_read, why
     else:
         assert (is_read, read) == (True, repository.run(*arguments)), why
+
+
+@pytest.mark.parametrize(
+    ("more", "is_read", "why"),
+    [
+        ("", True, "one address"),
+        ("\tpushurl = https://example.com/b.git\n", False, "another address to push to"),
+        ("\turl = https://example.com/c.git\n", False, "two addresses"),
+    ],
+)
+def test_the_address_of_a_remote_is_that_of_git(tmp_path_factory, more, is_read, why):
+    folder = tmp_path_factory.mktemp("remote")
+    init_repository(folder)
+    with (folder / ".git" / "config").open("a") as config:
+        config.write(REMOTE + more)
+    arguments = ("remote", "get-url", "--push", "origin")
+    with find_work_tree(folder, GitAccess()) as tree:
+        try:
+            read = answer(LooseObjects(tree.repository.folder), arguments, b"")
+        except LeftToGitError:
+            assert not is_read, why
+        else:
+            assert (is_read, read) == (True, tree.repository.run(*arguments)), why
 
 
 @pytest.mark.parametrize(

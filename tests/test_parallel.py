@@ -25,7 +25,7 @@ def pytest_pycollect_makeitem(collector):
     return collect_tables(collector, found) if isinstance(found, list) else found
 
 @pytest.fixture(scope="session")
-def shared():
+def shared(tmp_path_factory):
     return 7
 """
 TABLES = """\
@@ -41,6 +41,10 @@ def test_of_a_table(one, other, shared, why):
 def test_with_a_folder(one, tmp_path):
     assert not list(tmp_path.iterdir())
     (tmp_path / "file").touch()
+
+@pytest.mark.parametrize("one", [1, 2])
+def test_that_asks_for_itself(one, request):
+    assert request.node.name.endswith(f"[{one}]")
 
 @pytest.mark.parametrize("one", [1, pytest.param(2, marks=pytest.mark.skip(reason="as its row says"))])
 def test_with_a_mark(one):
@@ -111,7 +115,7 @@ def test_a_row_that_fails_is_named_and_the_others_run(folder):
 @pytest.mark.parametrize(
     ("arguments", "tests", "why"),
     [
-        ([], 6, "a table is one test; what has a folder of its own, or a mark, is not in one"),
+        ([], 8, "a table is one test; what has a folder of its own, a mark, or its own request is not in one"),
         (["-k", "other"], 0, "rows are looked for by their names"),
         (["-k", "too"], 2, "so each is a test"),
         (["test_a.py::test_of_a_table[4-fine as well-2]"], 1, "the one that is named"),

@@ -79,6 +79,19 @@ def commit_all(folder: Path, message: str = "Change") -> str:
     return done.stdout.strip()
 
 
+def amend(folder: Path, author: str, message: str) -> str:
+    """Give the last commit of a plain repository another author, an ordinary name, and message; return its id."""
+    branch = _find_plain_branch(folder)
+    assert branch is not None, f"{folder} needs git itself"
+    top = folder / ".git"
+    _, content = read_object(top, branch.read_text().strip())
+    tree, *lines = content.decode().partition("\n\n")[0].splitlines()
+    own = [line.replace(AUTHOR, f"{author} <x@example.com>") if line.startswith("author ") else line for line in lines]
+    commit = write_object(top, "commit", "\n".join([tree, *own, "", message, ""]).encode()).hex()
+    branch.write_text(f"{commit}\n")
+    return commit
+
+
 def commit_plain_files(folder: Path, message: str, *, without: Collection[str] = ()) -> str | None:
     """Commit all that a folder has without git, and give the id of the commit; None in a special case. `without` are
     names at its top.
@@ -202,6 +215,12 @@ def write_object(top: Path, kind: str, content: bytes) -> bytes:
         file.write_bytes(zlib.compress(b"%s %d\0%s" % (kind.encode(), len(content), content), 1))
         file.chmod(0o444)
     return own
+
+
+def read_object(top: Path, name: str) -> tuple[str, bytes]:
+    """Read the type and the content of an object of a git directory that is in a file of its own."""
+    header, _, content = zlib.decompress((top / "objects" / name[:2] / name[2:]).read_bytes()).partition(b"\0")
+    return header.split()[0].decode(), content
 
 
 def _make_index(files: Mapping[str, tuple[os.stat_result, bytes]]) -> bytes:

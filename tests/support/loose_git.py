@@ -5,7 +5,6 @@ what tests of runs take. git answers what is not in these files: packs, merges, 
 from __future__ import annotations
 
 import re
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import NamedTuple
 
 from gitsync.repository.git.git_access import GitAccess, make_local_environment
 from gitsync.repository.git.git_command import Repository
+from tests.support.git_repositories import read_object
 
 _ID = re.compile(r"[0-9a-f]{40}")
 _TREE = "040000"
@@ -26,7 +26,7 @@ _LAST_COMMITS = ("--stdin", "-z", "--name-only")
 _LINES = {"tree", "parent", "author", "committer"}
 _LIST_SETTINGS = ("--no-includes", "--null", "--list")
 _SECTION = re.compile(r"\[(?P<name>[A-Za-z]+)(?: \"(?P<part>[\w.-]+)\")?\]")
-_SETTING = re.compile(r"\t(?P<name>[A-Za-z]+) = (?P<value>[\w/+:*@.-]+(?: [\w/+:*@.-]+)*)")
+_SETTING = re.compile(r"\t(?P<name>[A-Za-z]+) = (?P<quote>\"?)(?P<value>[\w/+:*@.-]+(?: [\w/+:*@.-]+)*)(?P=quote)")
 
 
 class LooseAccess(GitAccess):
@@ -120,6 +120,10 @@ class Objects(ABC):
     def has_commit(self, name: str) -> bool:
         """Return whether there is a commit."""
 
+    @abstractmethod
+    def list_settings(self) -> list[tuple[str, str]]:
+        """List the names and values of the repository's own settings."""
+
     def commit(self, name: str) -> _Commit:
         kind, content = self.read(name)
         head, _, message = content.decode("utf-8", "surrogateescape").partition("\n\n")
@@ -184,11 +188,9 @@ class LooseObjects(Objects):
         if not _ID.fullmatch(name):
             raise LeftToGitError
         try:
-            text = zlib.decompress((self.folder / "objects" / name[:2] / name[2:]).read_bytes())
+            return read_object(self.folder, name)
         except OSError:
             raise LeftToGitError from None
-        header, _, content = text.partition(b"\0")
-        return header.split()[0].decode(), content
 
     def read_head(self) -> tuple[str, str]:
         head = (self.folder / "HEAD").read_text()
@@ -210,6 +212,9 @@ class LooseObjects(Objects):
             if has_file or any((objects / "pack").glob("*")) or (objects / "info" / "alternates").exists():
                 raise
         return False
+
+    def list_settings(self) -> list[tuple[str, str]]:
+        return _read_settings(self.folder / "config")
 
 
 def _is_within(path: str, folder: str) -> bool:
@@ -290,19 +295,34 @@ def _list_settings(_: Objects, arguments: tuple[str, ...], __: bytes) -> bytes:
     option, file, *options = arguments
     if option != "--file" or tuple(options) != _LIST_SETTINGS:
         raise LeftToGitError
+    return "".join(f"{name}\n{value}\0" for name, value in _read_settings(Path(file))).encode()
+
+
+def _read_remote(objects: Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
+    """Read the address of a remote that has one; settings beside those of the repository rewrite none of the tests."""
+    *options, name = arguments
+    settings = [setting for setting in objects.list_settings() if setting[0].startswith("remote.")]
+    urls = [value for key, value in settings if key == f"remote.{name}.url"]
+    if options != ["get-url", "--push"] or len(urls) != 1 or any(key.endswith("pushurl") for key, _ in settings):
+        raise LeftToGitError
+    return f"{urls[0]}\n".encode()
+
+
+def _read_settings(file: Path) -> list[tuple[str, str]]:
+    """Read the names and values of a file of settings in its plainest form."""
     try:
-        lines = Path(file).read_text().split("\n")
+        lines = file.read_text().split("\n")
     except (OSError, UnicodeDecodeError):
         raise LeftToGitError from None
-    around, text = "", ""
+    around, settings = "", []
     for line in filter(None, lines):
         if section := _SECTION.fullmatch(line):
             around = f"{section['name'].lower()}." + (f"{section['part']}." if section["part"] else "")
         elif (setting := _SETTING.fullmatch(line)) and around:
-            text += f"{around}{setting['name'].lower()}\n{setting['value']}\0"
+            settings.append((f"{around}{setting['name'].lower()}", setting["value"]))
         else:
             raise LeftToGitError
-    return text.encode()
+    return settings
 
 
 def _split(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -323,4 +343,5 @@ _ANSWERS: Mapping[str, Callable[[Objects, tuple[str, ...], bytes], bytes]] = {
     "cat-file": _print_objects,
     "log": _log,
     "config": _list_settings,
+    "remote": _read_remote,
 }

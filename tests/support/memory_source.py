@@ -119,6 +119,9 @@ class MemoryObjects(Objects):
     def has_commit(self, name: str) -> bool:
         return name in self.source.objects
 
+    def list_settings(self) -> list[tuple[str, str]]:
+        return []
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRepository(Repository):

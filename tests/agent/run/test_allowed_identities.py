@@ -5,14 +5,16 @@ sync does, and that the authority is never asked for a token of an identity that
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from functools import cache
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from gitsync.emulator.settings import TENANT
+from gitsync.emulator.settings import TENANT, EmulatedPrincipal
 from gitsync.errors import ExitCode
 from gitsync.model.allowed_identities import AllowedIdentities, IdentityEntry, IdentityMode
 from gitsync.model.problem import Level, SourceLocation
@@ -213,59 +215,133 @@ def problems(report, code: str = "IdentityNotAllowed") -> list[Any]:
     return [problem for problem in report.problems if problem.code == code]
 
 
+ROWS = {name: f"row{number}" for number, name in enumerate(PULL_REQUESTS)}
+"""The namespace of each row; its files, its groups and the identities that it names begin so, too."""
+
+OF_A_ROW = re.compile(r"\b(core|hub|far|(team|other)-client)\b", re.IGNORECASE)
+BATCHES = {
+    "a namespace each": tuple(name for name, row in PULL_REQUESTS.items() if row.allowed is TEAM),
+    **{name: (name,) for name, row in PULL_REQUESTS.items() if row.allowed is not TEAM},
+}
+"""Rows that share a list, which has an entry for the namespace of each, and those that have a list of their own."""
+
+
+def of_row(text: str, name: str) -> str:
+    row = ROWS[name]
+    text = text.replace("namespace: default", f"namespace: {row}").replace("namespace default", f"namespace {row}")
+    return OF_A_ROW.sub(rf"{row}-\g<1>", text)
+
+
+def move_to_row(document: str, name: str) -> str:
+    """A document in the namespace of a row."""
+    if "kind: Namespace" in document:
+        return document.replace("name: default", f"name: {ROWS[name]}")
+    return of_row(document if "namespace:" in document else inside(document, ROWS[name]), name)
+
+
+def move_all(names: Iterable[str], moment: str) -> dict[str, str]:
+    """What git has of these rows before or now."""
+    return {
+        f"{ROWS[name]}-{file}": move_to_row(document, name)
+        for name in names
+        for file, document in getattr(PULL_REQUESTS[name], moment).items()
+    }
+
+
+def join_lists(names: Sequence[str], mode: IdentityMode = IdentityMode.REFUSE) -> AllowedIdentities:
+    """One list with the entries of these rows, a line each."""
+    entries = (
+        replace(
+            entry,
+            source=SourceLocation(LIST, line),
+            namespaces=tuple(ROWS[name] if namespace == "default" else namespace for namespace in entry.namespaces),
+            clients=tuple(of_row(client, name) for client in entry.clients),
+        )
+        for line, name in enumerate(names, 1)
+        for entry in PULL_REQUESTS[name].allowed.entries
+    )
+    return replace(PULL_REQUESTS[names[0]].allowed, mode=mode, entries=tuple(entries))
+
+
+def find_of_row(report, name: str) -> tuple[list[Any], list[Any]]:
+    """The problems and the results of a row."""
+    row = ROWS[name]
+    own = [result for result in report.results if result.key.namespace in {row, f"{row}-far"}]
+    return [problem for problem in problems(report) if problem.location.startswith(f"{row}-")], own
+
+
+def is_as_told(problem, name: str, line: int) -> bool:
+    row = PULL_REQUESTS[name]
+    told = of_row(row.refused, name).replace(f"{LIST}:1 ", f"{LIST}:{line} ")
+    return problem.location.startswith(f"{ROWS[name]}-{row.where}") and problem.message.endswith(told)
+
+
+def rename_principal(principal: EmulatedPrincipal, name: str) -> EmulatedPrincipal:
+    return replace(principal, client=of_row(principal.client, name), object=f"{ROWS[name]}-{principal.object}")
+
+
 @pytest.fixture(scope="module")
-def begin(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, PullRequest], Tenants]:
-    """Make a world in which what git had before was synced, and has what it has now."""
+def begin(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, Sequence[str]], Tenants]:
+    """Make a world in which what git had of some rows before was synced, and has what it has now."""
 
     @cache
-    def sync(*before: tuple[str, str]) -> Tenants:
+    def sync(names: tuple[str, ...]) -> Tenants:
         world = Tenants(tmp_path_factory.mktemp("before"), "team", "other")
-        world.says(**dict(before)).sync()
+        everybody, team, other = world.settings.principals
+        of_rows = (rename_principal(who, name) for name in names for who in (team, other))
+        world.settings = replace(world.settings, principals=(everybody, *of_rows))
+        world.says(**move_all(names, "before")).sync()
         return world
 
-    def begin(folder: Path, row: PullRequest) -> Tenants:
-        world = sync(*row.before.items()).copy(folder)
-        world.says(**row.now)
+    def begin(folder: Path, names: Sequence[str]) -> Tenants:
+        world = sync(tuple(names)).copy(folder)
+        world.says(**move_all(names, "now"))
         return world
 
     return begin
 
 
-@pytest.mark.parametrize("row", PULL_REQUESTS.values(), ids=PULL_REQUESTS)
-def test_a_pull_request_gets_no_token_of_an_identity_that_is_not_allowed(tmp_path, begin, row: PullRequest):
-    settings = {"allow_identities": row.allowed, "allow_multi_env_management": True}
-    world = begin(tmp_path, row)
-    offline = rehearse(world, subscription=SUBSCRIPTION, **settings)
-    live, issued_live = world.plan(**settings), list(world.issued)
-    done = world.sync(**settings)
-    assert (set(issued_live), set(world.issued)) == (row.callers, row.callers)
-    for report in (offline, live, done):
-        found = problems(report)
-        assert [problem.location.startswith(row.where) for problem in found] == [True] * bool(row.refused)
-        assert all(problem.message.endswith(row.refused) and problem.is_error for problem in found)
-        refused = [result for result in report.results if result.condition.reason == "IdentityNotAllowed"]
-        assert {result.verdict for result in refused} == ({Verdict.BLOCKED} if row.refused else set())
-        assert (report.exit_code is ExitCode.FAILED) == bool(row.refused), text.render(report)
+@pytest.mark.parametrize("names", BATCHES.values(), ids=BATCHES)
+def test_a_pull_request_gets_no_token_of_an_identity_that_is_not_allowed(tmp_path, begin, names):
+    settings = {"allow_identities": join_lists(names), "allow_multi_env_management": True}
+    callers = {of_row(client, name) for name in names for client in PULL_REQUESTS[name].callers}
+    world = begin(tmp_path, names)
+    for run in (partial(rehearse, world, subscription=SUBSCRIPTION), world.plan, world.sync):
+        world.issued, world.requests = [], []
+        report = run(**settings)
+        assert set(world.issued) == (callers if run in (world.plan, world.sync) else set())
+        for line, name in enumerate(names, 1):
+            row, (found, own) = PULL_REQUESTS[name], find_of_row(report, name)
+            assert [is_as_told(problem, name, line) for problem in found] == [True] * bool(row.refused), name
+            assert all(problem.is_error for problem in found), name
+            refused = [result for result in own if result.condition.reason == "IdentityNotAllowed"]
+            assert {result.verdict for result in refused} == ({Verdict.BLOCKED} if row.refused else set()), name
+            assert all(result.is_fine for result in own) == (not row.refused), name
+            assert row.callers or not any(f"/{ROWS[name]}-" in request.path for request in world.requests), name
+        assert (report.exit_code is ExitCode.FAILED) == any(PULL_REQUESTS[name].refused for name in names)
         assert "s3cret" not in text.render(report)
-    assert all(result.is_fine for result in done.results) == (not row.refused)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, row in PULL_REQUESTS.items() if row.refused and "cloud" not in name and row.before]
-)
-def test_a_list_that_only_reports_changes_nothing(tmp_path, begin, name: str):
-    row = PULL_REQUESTS[name]
-    world, other = (begin(tmp_path / folder, row) for folder in ("with", "without"))
-    report = AllowedIdentities(
-        name=LIST, mode=IdentityMode.REPORT, of_global=row.allowed.of_global, entries=row.allowed.entries
+def refused_here(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(
+        name for name in names if PULL_REQUESTS[name].refused and "cloud" not in name and PULL_REQUESTS[name].before
     )
+
+
+REFUSED = {name: refused for name, names in BATCHES.items() if (refused := refused_here(names))}
+
+
+@pytest.mark.parametrize("names", REFUSED.values(), ids=REFUSED)
+def test_a_list_that_only_reports_changes_nothing(tmp_path, begin, names):
+    world, other = (begin(tmp_path / folder, names) for folder in ("with", "without"))
+    report = join_lists(names, IdentityMode.REPORT)
     offline = rehearse(world, subscription=SUBSCRIPTION, allow_identities=report)
     for found in (offline, world.plan(allow_identities=report), world.sync(allow_identities=report)):
-        (problem,) = problems(found)
-        assert (problem.level, problem.location.startswith(row.where)) == (Level.WARNING, True)
-        assert problem.message.endswith(row.refused)
+        for line, name in enumerate(names, 1):
+            (problem,), _ = find_of_row(found, name)
+            assert (problem.level, is_as_told(problem, name, line)) == (Level.WARNING, True), name
     done = other.sync()
-    assert (world.issued, world.writes) == (other.issued, other.writes)
+    assert (sorted(world.issued), sorted(world.writes)) == (sorted(other.issued), sorted(other.writes))
     assert [result.verdict for result in found.results] == [result.verdict for result in done.results]
 
 

@@ -128,21 +128,37 @@ def test_what_exists_is_adopted(world):
     assert adopted.verdict is Verdict.ADOPT
 
 
-@pytest.mark.parametrize(("before", "after"), [(ACCOUNT, SAME_ACCOUNT), (SAME_ACCOUNT, ACCOUNT)])
-@pytest.mark.parametrize("name", ["files", "others"])
-def test_a_manifest_that_changes_its_kind_takes_the_record_over(world, before, after, name):
-    world.synced(group=GROUP, files=before)
-    world.says(group=GROUP, files=after.replace("{name: files}", f"{{name: {name}}}"))
+HAND_OVERS = {
+    "to an AzureResource": (ACCOUNT, SAME_ACCOUNT, "files"),
+    "to an AzureResource of another name": (ACCOUNT, SAME_ACCOUNT, "others"),
+    "to ASO's kind": (SAME_ACCOUNT, ACCOUNT, "files"),
+    "to ASO's kind of another name": (SAME_ACCOUNT, ACCOUNT, "others"),
+}
+
+
+def name_account(text, name, number=""):
+    """A manifest of the account under another name; a number is also at the end of its name in Azure."""
+    return text.replace("{name: files}", f"{{name: {name}{number}}}").replace("shopfiles", f"shopfiles{number}")
+
+
+def test_a_manifest_that_changes_its_kind_takes_the_record_over(world):
+    """Each row is an account of its own."""
+    rows = list(enumerate(HAND_OVERS.values()))
+    world.synced(group=GROUP, **{f"row{n}": name_account(before, "files", n) for n, (before, _, _) in rows})
+    world.says(group=GROUP, **{f"row{n}": name_account(after, name, n) for n, (_, after, name) in rows})
     report = world.sync(prune=True)
     assert report.exit_code == 0
     assert world.writes == []
     assert {result.action for result in report.results} <= {Action.NONE, Action.DETACH}
     silent = world.sync(prune=True)
-    assert {result.verdict for result in silent.results} == {Verdict.IN_SYNC}
+    assert {str(result.key) for result in silent.results if result.verdict is not Verdict.IN_SYNC} == set()
+    assert len(silent.results) == 1 + len(rows)
     assert world.writes == []
-    gone = world.says(group=GROUP).sync(prune=True)
+    gone = world.says(group=GROUP).sync(prune=True, max_deletes=len(rows))
     assert gone.exit_code == 0
-    assert world.writes == [f"DELETE {ACCOUNT_ID}"]
+    deleted = {write.removeprefix(f"DELETE {ACCOUNT_ID}") for write in world.writes}
+    assert {row: str(n) in deleted for n, row in enumerate(HAND_OVERS)} == dict.fromkeys(HAND_OVERS, True)
+    assert len(world.writes) == len(rows)
 
 
 BROKEN = [
@@ -158,23 +174,23 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("old", "new", "why"), BROKEN, ids=[row[-1] for row in BROKEN])
-@pytest.mark.parametrize("name", ["files", "others"])
-def test_a_broken_manifest_is_an_error_and_deletes_nothing(world, old, new, why, name):
-    world.synced(group=GROUP, files=ACCOUNT)
-    broken = SAME_ACCOUNT.replace(old, new, 1).replace("{name: files}", f"{{name: {name}}}")
-    report = world.says(group=GROUP, moved=broken).sync(prune=True)
-    assert (report.exit_code, world.writes) == (1, []), why
+def test_a_broken_manifest_is_an_error_and_deletes_nothing(world, old, new, why):
+    check_broken_hand_over(world, ACCOUNT, SAME_ACCOUNT.replace(old, new, 1), why)
 
 
-@pytest.mark.parametrize("name", ["files", "others"])
 @pytest.mark.parametrize(
     ("old", "new"), [("owner: {name: shop}", "owner: {name: shopp}"), ("StorageAccount", "Storage")]
 )
-def test_a_broken_manifest_for_aso_in_its_place_deletes_nothing(world, old, new, name):
-    world.synced(group=GROUP, files=SAME_ACCOUNT)
-    broken = ACCOUNT.replace(old, new, 1).replace("{name: files}", f"{{name: {name}}}")
-    report = world.says(group=GROUP, moved=broken).sync(prune=True)
-    assert (report.exit_code, world.writes) == (1, [])
+def test_a_broken_manifest_for_aso_in_its_place_deletes_nothing(world, old, new):
+    check_broken_hand_over(world, SAME_ACCOUNT, ACCOUNT.replace(old, new, 1), new)
+
+
+def check_broken_hand_over(world, before, broken, why):
+    """Of one account whose name stays, and of one that gets another."""
+    world.synced(group=GROUP, files=before, more=name_account(before, "files", 2))
+    moved = {"moved": name_account(broken, "files"), "renamed": name_account(broken, "others", 2)}
+    report = world.says(group=GROUP, **moved).sync(prune=True, max_deletes=2)
+    assert (report.exit_code, world.writes) == (1, []), why
 
 
 def test_what_was_of_a_misspelt_type_is_not_deleted_for_another_name(world):
@@ -363,25 +379,39 @@ IN_A_NETWORK = {
 }
 
 
-@pytest.mark.parametrize(("network", "subnet"), IN_A_NETWORK.values(), ids=IN_A_NETWORK)
-def test_a_network_and_its_subnet_change_together(world, network, subnet):
-    world.synced(group=GROUP, net=network, one=subnet)
-    moved = {"net": network.replace("10.0.0.0", "10.9.0.0"), "one": subnet.replace("10.0.1.0", "10.9.1.0")}
+def number_network(text, number):
+    """The manifest in a network of its own."""
+    return text.replace("net}", f"net{number}}}").replace("{name: one}", f"{{name: one{number}}}")
+
+
+NETWORKS = {f"net{n}": number_network(network, n) for n, (network, _) in enumerate(IN_A_NETWORK.values())}
+SUBNETS = {f"one{n}": number_network(subnet, n) for n, (_, subnet) in enumerate(IN_A_NETWORK.values())}
+
+
+def test_a_network_and_its_subnet_change_together(world):
+    world.synced(group=GROUP, **NETWORKS, **SUBNETS)
+    moved = {name: text.replace("10.0.", "10.9.") for name, text in (NETWORKS | SUBNETS).items()}
     planned = world.says(group=GROUP, **moved).plan()
-    (network_result,) = (result for result in planned.results if result.arm_id == NETWORK_ID)
-    assert network_result.condition.message == f"Its PUT also writes {subnet.split()[3]}/one as in git."
+    messages = {result.arm_id: result.condition.message for result in planned.results}
+    for number, why in enumerate(IN_A_NETWORK):
+        kind = SUBNETS[f"one{number}"].split()[3]
+        assert messages[f"{NETWORK_ID}{number}"] == f"Its PUT also writes {kind}/one{number} as in git.", why
     assert world.sync().exit_code == 0
-    assert world.writes == [f"PUT {NETWORK_ID}"]
+    assert sorted(world.writes) == [f"PUT {NETWORK_ID}{number}" for number in range(len(IN_A_NETWORK))]
 
 
-@pytest.mark.parametrize(("network", "subnet"), IN_A_NETWORK.values(), ids=IN_A_NETWORK)
-def test_a_subnet_leaves_with_the_change_of_its_network(world, network, subnet):
-    world.synced(group=GROUP, net=network, one=subnet)
-    world.outside("PUT", f"{NETWORK_ID}/subnets/theirs", {"properties": {"addressPrefix": "10.0.7.0/24"}})
-    world.says(group=GROUP, net=network.replace("a: b", "a: c")).sync(prune=True)
-    assert world.writes == [f"PUT {NETWORK_ID}", f"DELETE {NETWORK_ID}/subnets/one"]
-    subnets = world.read(NETWORK_ID, "2024-01-01")["properties"]["subnets"]
-    assert [subnet["name"] for subnet in subnets] == ["theirs"], "what git does not declare stays"
+def test_a_subnet_leaves_with_the_change_of_its_network(world):
+    world.synced(group=GROUP, **NETWORKS, **SUBNETS)
+    ids = [f"{NETWORK_ID}{number}" for number in range(len(IN_A_NETWORK))]
+    for network_id in ids:
+        world.azure().put(f"{network_id}/subnets/theirs", {"properties": {"addressPrefix": "10.0.7.0/24"}})
+    changed = {name: text.replace("a: b", "a: c") for name, text in NETWORKS.items()}
+    world.says(group=GROUP, **changed).sync(prune=True, max_deletes=len(ids))
+    for number, (network_id, why) in enumerate(zip(ids, IN_A_NETWORK, strict=True)):
+        own = [write for write in world.writes if network_id in write]
+        assert own == [f"PUT {network_id}", f"DELETE {network_id}/subnets/one{number}"], why
+        subnets = world.azure().resource(network_id)["properties"]["subnets"]
+        assert [subnet["name"] for subnet in subnets] == ["theirs"], f"what git does not declare stays: {why}"
 
 
 def test_a_group_with_content_of_others_is_not_deleted(world):

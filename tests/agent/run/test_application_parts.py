@@ -122,18 +122,36 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "action", "why"), CHANGES, ids=[row[-1] for row in CHANGES])
-def test_a_changed_credential_is_updated_and_given_up_again(world, old, new, action, why):
-    world.synced(**ESTATE)
-    (before,) = stored(world, "federatedIdentityCredentials")
-    changed = {**ESTATE, "credential": CREDENTIAL.replace(old, new)}
-    assert find(world.says(**changed).sync(), "ApplicationFederatedCredential").action is action, why
-    assert stored(world, "federatedIdentityCredentials") != [before]
+def test_a_changed_credential_is_updated_and_given_up_again(world):
+    """Each row is a credential of its own."""
+    first = {f"credential-{row}": rename_credential(row) for row in range(len(CHANGES))}
+    then = {name: text.replace(*row[:2]) for (name, text), row in zip(first.items(), CHANGES, strict=True)}
+    world.synced(**ESTATE, **first)
+    before = store_by_name(world)
+
+    def sync(documents):
+        report = world.says(**ESTATE, **documents).sync()
+        for row, (_, _, action, why) in enumerate(CHANGES):
+            assert find(report, "ApplicationFederatedCredential", f"row-{row}").action is action, why
+        return store_by_name(world)
+
+    changed = sync(then)
+    assert [row[-1] for number, row in enumerate(CHANGES) if changed[f"row-{number}"] == before[f"row-{number}"]] == []
     world.sync()
     assert world.writes == []
-    assert find(world.says(**ESTATE).sync(), "ApplicationFederatedCredential").action is action
-    (after,) = stored(world, "federatedIdentityCredentials")
-    assert {name: value for name, value in after.items() if value is not None} == before
+    assert sync(first) == before
+
+
+def rename_credential(row: int, text: str = CREDENTIAL) -> str:
+    return text.replace("name: main", f"name: row-{row}", 1).replace("heads/main", f"heads/b{row}")
+
+
+def store_by_name(world) -> dict[str, dict]:
+    """The values of the credentials, by name."""
+    return {
+        body["name"]: {name: value for name, value in body.items() if value is not None}
+        for body in stored(world, "federatedIdentityCredentials")
+    }
 
 
 def test_what_somebody_changes_is_drift_and_what_somebody_deletes_is_made_again(world):
@@ -206,13 +224,6 @@ def test_a_role_that_the_resource_lacks_names_those_that_it_has(world):
     assert "Group.Read.All" in condition.advice
 
 
-def credentials(count: int) -> str:
-    return "---\n".join(
-        CREDENTIAL.replace("name: main", f"name: main-{number}", 1).replace("heads/main", f"heads/b{number}")
-        for number in range(count)
-    )
-
-
 FAULTS = [
     ("credential", "https://token", "http://token", "FederatedCredential", "an issuer without TLS"),
     ("credential", "https://token.actions.githubusercontent.com", "'https://['", "FederatedCredential", "no URL"),
@@ -230,16 +241,38 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "old", "new", "code", "why"), FAULTS, ids=[row[-1] for row in FAULTS])
-def test_a_wrong_manifest_is_a_problem(world, name, old, new, code, why):
-    report = world.says(**{**ESTATE, name: ESTATE[name].replace(old, new, 1)}).plan()
-    assert [problem.code for problem in report.problems] == [code], why
+def test_a_wrong_manifest_is_a_problem(world):
+    """Each row is a credential or a role of its own, in a file of its own."""
+    wrong = {}
+    for row, (name, old, new, _, _) in enumerate(FAULTS):
+        text = ESTATE[name].replace(old, new, 1)
+        wrong[f"row-{row}"] = rename_credential(row, text) if name == "credential" else rename_role(row, text)
+    problems = world.says(**ESTATE, **wrong).plan().problems
+    found = [(problem.location.partition(".")[0], problem.code) for problem in problems]
+    for row, (_, _, _, code, why) in enumerate(FAULTS):
+        assert [problem for name, problem in found if name == f"row-{row}"] == [code], why
+    assert len(found) == len(FAULTS)
 
 
-@pytest.mark.parametrize(("count", "problems"), [(20, 0), (21, 1), (23, 3)])
-def test_an_application_has_at_most_twenty_credentials(world, count, problems):
-    report = world.says(**{**ESTATE, "credential": credentials(count)}).plan()
-    assert [problem.code for problem in report.problems] == ["FederatedCredential"] * problems
+def rename_role(row: int, text: str) -> str:
+    return text.replace("name: reader", f"name: row-{row}").replace("Group.Read.All", f"Role.{row}")
+
+
+def test_an_application_has_at_most_twenty_credentials(world):
+    """Each row is an application of its own."""
+    rows = {20: 0, 21: 1, 23: 3}
+    documents = {f"of-{count}": declare_many(count) for count in rows}
+    report = world.says(**documents).plan()
+    assert {problem.code for problem in report.problems} == {"FederatedCredential"}
+    found = [problem.location.partition(".")[0] for problem in report.problems]
+    assert {count: found.count(f"of-{count}") for count in rows} == rows
+
+
+def declare_many(count: int) -> str:
+    """An application with so many credentials."""
+    application = APPLICATION.replace("deployer", f"app-{count}").replace("Deployer", f"App {count}")
+    credentials = [rename_credential(row).replace("deployer", f"app-{count}") for row in range(count)]
+    return "---\n".join([application, *(text.replace("name: row-", f"name: of-{count}-", 1) for text in credentials)])
 
 
 def test_two_credentials_cannot_trust_the_same_token(world):

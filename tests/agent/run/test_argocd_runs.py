@@ -195,10 +195,10 @@ SLIPS = {
 }
 
 
-def test_a_slip_in_argo_cd_deletes_nothing(world):
+def test_a_slip_in_argo_cd_deletes_nothing(world, tmp_path):
     world.says_files(TREE).sync(prune=True, path=START)
-    for slip, files in SLIPS.items():
-        report = world.says_files(TREE | files).plan(prune=True, path=START, max_deletes=9)
+    for number, (slip, files) in enumerate(SLIPS.items()):
+        report = world.copy(tmp_path / str(number)).says_files(TREE | files).plan(prune=True, path=START, max_deletes=9)
         deleted = sorted(
             result.key.name for result in report.results if result.action in {Action.DELETE, Action.DETACH}
         )

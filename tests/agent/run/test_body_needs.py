@@ -1,7 +1,5 @@
 """Bodies that cannot be made of a manifest alone, in whole runs: roles by name, and vaults that were deleted."""
 
-import pytest
-
 from gitsync.emulator.identity.roles import BUILT_IN
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.condition import Severity
@@ -64,35 +62,37 @@ def test_what_was_assigned_by_its_id_is_in_sync_by_its_name(tmp_path):
     assert world.writes == []
 
 
-@pytest.mark.parametrize("run", ["sync", "plan"])
-def test_roles_are_listed_once_in_a_run(tmp_path, run):
-    pages = []
+def test_roles_are_listed_once_in_a_run(tmp_path):
+    pages = {"plan": [], "sync": []}
     for count in (1, 3):
-        (tmp_path / run / str(count)).mkdir(parents=True)
-        world = World(tmp_path / run / str(count))
+        (tmp_path / str(count)).mkdir()
+        world = World(tmp_path / str(count))
         named = {
             f"a{number}": assignment(f"a{number}", role) for number, role in zip(range(count), BUILT_IN, strict=False)
         }
-        report = getattr(world.says(group=GROUP, **named), run)()
-        assert [r.verdict for r in report.results if r.key.kind == "RoleAssignment"] == [Verdict.CREATE] * count
-        pages.append(sum(r.path == ROLES for r in world.requests))
-        if run == "plan":
-            assert {r.method for r in world.requests} == {"GET"}
-    assert pages[0] == pages[1] > 0
+        world.says(group=GROUP, **named)
+        for run, listed in pages.items():
+            report = getattr(world, run)()
+            assert [r.verdict for r in report.results if r.key.kind == "RoleAssignment"] == [Verdict.CREATE] * count
+            listed.append(sum(r.path == ROLES for r in world.requests))
+            assert run == "sync" or {r.method for r in world.requests} == {"GET"}
+    assert all(few == many > 0 for few, many in pages.values()), pages
 
 
-@pytest.mark.parametrize("run", ["sync", "plan"])
-@pytest.mark.parametrize("role", ["Raeder", "Keeper of the lights"])
-def test_a_name_that_no_built_in_role_has_is_reported(tmp_path, run, role):
+def test_a_name_that_no_built_in_role_has_is_reported(tmp_path):
     world = World(tmp_path)
-    found = of(getattr(world.says(group=GROUP, a=assignment(role=role)), run)(), "RoleAssignment")
-    assert found.verdict is Verdict.BLOCKED
-    assert (found.condition.reason, found.condition.severity) == ("Failed", Severity.WARNING)
-    assert found.condition.message == (
-        f'unable to find Azure built-in role-definition with well-known name "{role}" '
-        "(see https://learn.microsoft.com/azure/role-based-access-control/built-in-roles)"
-    )
-    assert bodies(world, "roleAssignments") == []
+    roles = {"a0": "Raeder", "a1": "Keeper of the lights"}
+    world.says(group=GROUP, **{name: assignment(name, role) for name, role in roles.items()})
+    for report in (world.plan(), world.sync()):
+        for name, role in roles.items():
+            found = of(report, "RoleAssignment", name)
+            assert found.verdict is Verdict.BLOCKED
+            assert (found.condition.reason, found.condition.severity) == ("Failed", Severity.WARNING)
+            assert found.condition.message == (
+                f'unable to find Azure built-in role-definition with well-known name "{role}" '
+                "(see https://learn.microsoft.com/azure/role-based-access-control/built-in-roles)"
+            )
+        assert bodies(world, "roleAssignments") == []
 
 
 def test_roles_that_cannot_be_listed_are_unknown_and_nothing_is_sent(tmp_path):
@@ -115,14 +115,14 @@ DELETED_ID = (
 VAULT_API = "2023-07-01"
 
 
-def vault(mode, owner="core"):
+def vault(mode, owner="core", name="safe"):
     return f"""\
     apiVersion: keyvault.azure.com/v1api20230701
     kind: Vault
     metadata:
-      name: safe
+      name: {name}
     spec:
-      azureName: safe-in-azure
+      azureName: {name}-in-azure
       location: westeurope
       owner:
         name: {owner}
@@ -158,28 +158,36 @@ def modes_sent(world):
     return [body["properties"]["createMode"] for body in bodies(world, "/vaults/")]
 
 
-@pytest.mark.parametrize("mode", ["createOrRecover", "purgeThenCreate"])
-def test_a_vault_without_a_deleted_one_is_created(tmp_path, mode):
-    world = World(tmp_path).says(group=GROUP, vault=vault(mode))
-    planned = of(world.plan(), "Vault")
-    assert (planned.verdict, planned.condition.message) == (Verdict.CREATE, "")
-    found = of(world.sync(), "Vault")
-    assert found.condition.is_ready, found.condition
-    assert modes_sent(world) == ["default"]
+MODES = ("createOrRecover", "purgeThenCreate")
+BOTH = {mode: vault(mode, name=mode.lower()) for mode in MODES}
+"""A vault of each mode."""
+
+
+def test_a_vault_without_a_deleted_one_is_created(tmp_path):
+    world = World(tmp_path).says(group=GROUP, **BOTH)
+    plan, done = world.plan(), world.sync()
+    for mode in MODES:
+        planned, found = (of(report, "Vault", mode.lower()) for report in (plan, done))
+        assert (planned.verdict, planned.condition.message) == (Verdict.CREATE, ""), mode
+        assert found.condition.is_ready, found.condition
+        assert "createMode" not in found.record.spec.applied["properties"], mode
+    assert modes_sent(world) == ["default"] * 2
     assert world.sent("POST") == []
-    assert "createMode" not in found.record.spec.applied["properties"]
 
 
-@pytest.mark.parametrize("mode", ["createOrRecover", "purgeThenCreate"])
-def test_of_a_vault_that_is_there_no_deleted_one_is_looked_for(tmp_path, mode):
-    world = World(tmp_path).says(group=GROUP, vault=vault(mode))
-    world.sync()
-    found = of(world.sync(), "Vault")
-    assert (found.verdict, found.comparison.unverified) == (Verdict.IN_SYNC, ())
+def test_of_a_vault_that_is_there_no_deleted_one_is_looked_for(tmp_path):
+    world = World(tmp_path)
+    world.synced(group=GROUP, **BOTH)
+    silent = world.sync()
+    for mode in MODES:
+        found = of(silent, "Vault", mode.lower())
+        assert (found.verdict, found.comparison.unverified) == (Verdict.IN_SYNC, ()), mode
     assert [r.path for r in world.requests if "deletedVaults" in r.path] == []
-    world.says(group=GROUP, vault=vault(mode).replace("family: A", "family: A").replace("standard", "premium"))
-    assert of(world.sync(), "Vault").action is Action.UPDATE
-    assert modes_sent(world) == ["default"]
+    report = world.says(
+        group=GROUP, **{mode: text.replace("standard", "premium") for mode, text in BOTH.items()}
+    ).sync()
+    assert {mode: of(report, "Vault", mode.lower()).action for mode in MODES} == dict.fromkeys(MODES, Action.UPDATE)
+    assert modes_sent(world) == ["default"] * 2
 
 
 def test_a_deleted_vault_is_recovered(tmp_path):
@@ -217,14 +225,14 @@ def test_a_deleted_vault_is_purged(tmp_path):
     assert of(world.sync(), "Vault").verdict is Verdict.IN_SYNC
 
 
-@pytest.mark.parametrize("run", ["sync", "plan"])
-def test_a_deleted_vault_of_another_group_is_not_recovered(tmp_path, run):
+def test_a_deleted_vault_of_another_group_is_not_recovered(tmp_path):
     world = with_deleted_vault(tmp_path, "createOrRecover", owner="other")
-    found = of(getattr(world, run)(), "Vault")
-    assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "Failed")
-    assert found.condition.severity is Severity.ERROR
-    assert "was in resource group core, and cannot be recovered to other" in found.condition.message
-    assert modes_sent(world) == []
+    for report in (world.plan(), world.sync()):
+        found = of(report, "Vault")
+        assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "Failed")
+        assert found.condition.severity is Severity.ERROR
+        assert "was in resource group core, and cannot be recovered to other" in found.condition.message
+        assert modes_sent(world) == []
 
 
 def test_a_purge_requests_no_group(tmp_path):
@@ -232,22 +240,29 @@ def test_a_purge_requests_no_group(tmp_path):
     assert of(world.sync(), "Vault").condition.is_ready
 
 
-@pytest.mark.parametrize("mode", ["createOrRecover", "purgeThenCreate"])
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        ("answer: {status: 403, code: AuthorizationFailed}", "AuthorizationFailed"),
-        ("answer: {status: 503, code: ServerBusy}", "ServerBusy"),
-        ("drop: before", "UnknownError"),
-    ],
-)
-def test_a_look_up_without_an_answer_is_unknown(tmp_path, mode, fault, said):
-    failing = rules(f"{{match: {{method: GET, path: '*/deletedVaults/*'}}, {fault}}}")
-    world = with_deleted_vault(tmp_path, mode)
-    world.settings = EmulatorSettings(limits=None, rules=failing)
-    found = of(world.sync(resource_timeout=60.0), "Vault")
-    assert found.verdict is Verdict.UNKNOWN
-    assert found.condition.message.startswith(said), found.condition
+FAULTS = {
+    "denied": ("answer: {status: 403, code: AuthorizationFailed}", "AuthorizationFailed"),
+    "busy": ("answer: {status: 503, code: ServerBusy}", "ServerBusy"),
+    "dropped": ("drop: before", "UnknownError"),
+}
+
+
+def test_a_look_up_without_an_answer_is_unknown(tmp_path):
+    """Each row is a vault of each mode, of which it is unknown whether one was deleted."""
+    rows = {f"{fault}{number}": fault for fault in FAULTS for number in range(len(MODES))}
+    world = World(tmp_path)
+    world.synced(group=GROUP)
+    failing = (
+        f"{{match: {{method: GET, path: '*/deletedVaults/{name}-in-azure'}}, {FAULTS[fault][0]}}}"
+        for name, fault in rows.items()
+    )
+    world.settings = EmulatorSettings(limits=None, rules=rules(*failing))
+    vaults = {name: vault(MODES[int(name[-1])], name=name) for name in rows}
+    report = world.says(group=GROUP, **vaults).sync(resource_timeout=60.0)
+    for name, fault in rows.items():
+        found = of(report, "Vault", name)
+        assert found.verdict is Verdict.UNKNOWN, name
+        assert found.condition.message.startswith(FAULTS[fault][1]), found.condition
     assert [line for line in world.writes if "KeyVault" in line] == []
 
 

@@ -122,45 +122,50 @@ def test_a_token_is_one_for_all_that_sign_in_alike(tmp_path):
     assert world.issued == ["team-client"]
 
 
-@pytest.mark.parametrize(
-    ("broken", "words", "why"),
-    [
-        (
-            {"AZURE_CLIENT_ID": None, "AZURE_TENANT_ID": None},
-            f"{LACKS.format('AZURE_TENANT_ID')}; {LACKS.format('AZURE_CLIENT_ID')}",
-            "all that is missing at once",
-        ),
-        ({"AUTH_MODE": "magic", "AZURE_CLIENT_SECRET": None}, 'authorization mode "magic" not valid', "ASO's words"),
-        ({"AZURE_SUBSCRIPTION_ID": "x/../y"}, "AZURE_SUBSCRIPTION_ID of credential Secret", "it goes into ids"),
-        ({"AZURE_TENANT_ID": "../evil"}, "AZURE_TENANT_ID of credential Secret", "it goes into URLs"),
-        ({"AZURE_ADDITIONAL_TENANTS": "a, b/c"}, "AZURE_ADDITIONAL_TENANTS of credential Secret", "these too"),
-        (
-            {"AZURE_RESOURCE_MANAGER_ENDPOINT": "https://evil.example"},
-            "names another Azure cloud (AZURE_RESOURCE_MANAGER_ENDPOINT)",
-            "a token would go there",
-        ),
-        ({"AZURE_AUTHORITY_HOST": "https://evil.example"}, "names another Azure", "the secret itself would"),
-        (
-            {"AZURE_CLIENT_SECRET": None, "AZURE_CLIENT_CERTIFICATE": "bm90aGluZw=="},
-            "The certificate of credential Secret",
-            "no certificate",
-        ),
-        (
-            {"AZURE_CLIENT_SECRET": None, "AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS": "/etc/passwd"},
-            "names a file outside the identity folder",
-            "no file of the machine",
-        ),
-    ],
-)
-def test_a_namespaces_credential_that_does_not_do_is_not_skipped(tmp_path, broken, words, why):
+BROKEN = [
+    (
+        {"AZURE_CLIENT_ID": None, "AZURE_TENANT_ID": None},
+        f"{LACKS.format('AZURE_TENANT_ID')}; {LACKS.format('AZURE_CLIENT_ID')}",
+        "all that is missing at once",
+    ),
+    ({"AUTH_MODE": "magic", "AZURE_CLIENT_SECRET": None}, 'authorization mode "magic" not valid', "ASO's words"),
+    ({"AZURE_SUBSCRIPTION_ID": "x/../y"}, "AZURE_SUBSCRIPTION_ID of credential Secret", "it goes into ids"),
+    ({"AZURE_TENANT_ID": "../evil"}, "AZURE_TENANT_ID of credential Secret", "it goes into URLs"),
+    ({"AZURE_ADDITIONAL_TENANTS": "a, b/c"}, "AZURE_ADDITIONAL_TENANTS of credential Secret", "these too"),
+    (
+        {"AZURE_RESOURCE_MANAGER_ENDPOINT": "https://evil.example"},
+        "names another Azure cloud (AZURE_RESOURCE_MANAGER_ENDPOINT)",
+        "a token would go there",
+    ),
+    ({"AZURE_AUTHORITY_HOST": "https://evil.example"}, "names another Azure", "the secret itself would"),
+    (
+        {"AZURE_CLIENT_SECRET": None, "AZURE_CLIENT_CERTIFICATE": "bm90aGluZw=="},
+        "The certificate of credential Secret",
+        "no certificate",
+    ),
+    (
+        {"AZURE_CLIENT_SECRET": None, "AZURE_USER_ASSIGNED_IDENTITY_CREDENTIALS": "/etc/passwd"},
+        "names a file outside the identity folder",
+        "no file of the machine",
+    ),
+]
+
+
+def test_a_namespaces_credential_that_does_not_do_is_not_skipped(tmp_path):
+    """Each row is a namespace of its own."""
     world = Tenants(tmp_path, "team")
-    world.says(group=GROUP, own=secret("team", **broken), far=inside(OTHER_GROUP, "elsewhere"))
-    report = world.sync()
-    found = of(report, "ResourceGroup", "core")
-    assert said(found) == NOT_YET, why
-    assert words in found.condition.message
+    documents = {"far": inside(OTHER_GROUP, "elsewhere")}
+    for row, (broken, _, _) in enumerate(BROKEN):
+        documents[f"group{row}"] = inside(GROUP.replace("name: core", f"name: core{row}"), f"row{row}")
+        documents[f"own{row}"] = secret("team", namespace=f"row{row}", **broken)
+    report = world.says(**documents).sync()
+    for row, (_, words, why) in enumerate(BROKEN):
+        found = of(report, "ResourceGroup", f"core{row}")
+        assert said(found) == NOT_YET, why
+        assert words.replace("default/", f"row{row}/") in found.condition.message, why
     assert said(of(report, "ResourceGroup", "other")) == READY, "others go on"
     assert world.callers() == {group_id("other"): "global-client"}
+    assert set(world.issued) == {"global-client"}
     assert report.exit_code == 1
     assert "s3cret" not in repr(report)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from gitsync.emulator.faults import Canned, FaultRule, Match
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.types.behaviour import Style
@@ -15,6 +13,7 @@ from gitsync.model.schedule import Estimate, Schedule
 from gitsync.model.verdict import Action
 from gitsync.report.json import build_document
 from gitsync.repository.git.state.state_folder import StatusFolder
+from tests.support.fault_rules import rules
 from tests.support.world import GROUP, SUBNET, VNET, World, annotated, key, read_status
 
 CORE = key("ResourceGroup", "resources.azure.com", "core")
@@ -88,20 +87,31 @@ def test_a_run_without_writes_leaves_the_records_as_they_are(tmp_path):
     assert read_status(world) == before
 
 
-@pytest.mark.parametrize(
-    ("seconds", "recorded"),
-    [
-        pytest.param(130, 100, id="as long as before, or nearly: the record says the same"),
-        pytest.param(160, 160, id="half as long again"),
-        pytest.param(50, 50, id="half as long"),
-    ],
-)
-def test_a_duration_changes_only_with_a_change_by_half(tmp_path, seconds, recorded):
-    world = set_pace(World(tmp_path), 100)
-    for number, pace in enumerate((100, 100, seconds)):
-        set_pace(world, pace).says(core=GROUP, hub=VNET.replace("10.0.0.0/16", f"10.{number}.0.0/16")).sync()
+PACES = [
+    (130, 100, "as long as before, or nearly: the record says the same"),
+    (160, 160, "half as long again"),
+    (50, 50, "half as long"),
+]
 
-    assert read_durations(world)[HUB] == Durations(create=100, update=recorded)
+
+def test_a_duration_changes_only_with_a_change_by_half(tmp_path):
+    """Each row is a network of its own."""
+    world = set_pace(World(tmp_path), 100)
+    slower = rules(
+        *(
+            f"{{match: {{method: PUT, path: '*/virtualnetworks/hub{row}'}}, operation: {{style: async, seconds: {seconds}}}}}"
+            for row, (seconds, _, _) in enumerate(PACES)
+        )
+    )
+    for number, faults in enumerate(((), (), slower)):
+        world.settings = replace(world.settings, rules=faults)
+        texts = {f"hub{row}": VNET.replace("name: hub", f"name: hub{row}") for row in range(len(PACES))}
+        moved = {name: text.replace("10.0.0.0/16", f"10.{number}.0.0/16") for name, text in texts.items()}
+        world.says(core=GROUP, **moved).sync()
+    durations = read_durations(world)
+    for row, (_, recorded, why) in enumerate(PACES):
+        found = durations[key("VirtualNetwork", "network.azure.com", f"hub{row}")]
+        assert found == Durations(create=100, update=recorded), why
 
 
 def test_the_wait_for_a_lock_does_not_count(tmp_path):

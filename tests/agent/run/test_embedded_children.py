@@ -90,32 +90,33 @@ def _find(body, path):
     return body
 
 
-@pytest.mark.parametrize("case", PAIRS)
-def test_both_change_by_one_put_of_the_parent(world, case):
-    parent, child, of_parent, of_child, path = PAIRS[case]
-    name = next(line.split()[-1] for line in parent.splitlines() if line.strip().startswith("name:"))
-    child = child.replace("name: core", f"name: {name}")
-    world.synced(group=GROUP, parent=parent, child=child)
-    assert len(world.sent("PUT")) == 3
-    parent_id = world.sent("PUT")[1]
-    changed = {"parent": parent.replace(*of_parent), "child": child.replace(*of_child)}
-    plan = world.says(group=GROUP, **changed).plan()
-    assert [result.action for result in plan.results if result.verdict is Verdict.PENDING] == [Action.UPDATE] * 2
-    kind = next(line.split()[-1] for line in child.splitlines() if line.strip().startswith("kind:"))
-    said = next(result.condition.message for result in plan.results if result.arm_id == parent_id)
-    assert f"Its PUT also writes {kind}/" in said
-    report = world.sync()
-    assert (report.exit_code, world.writes) == (0, [f"PUT {parent_id}"])
-    brought, foreseen = of(report, kind), next(result for result in plan.results if result.key.kind == kind)
-    assert (brought.verdict, brought.action, brought.ending.written) == (
-        Verdict.PENDING,
-        Action.UPDATE,
-        Written.ACCEPTED,
-    )
-    assert brought.differences == foreseen.differences
-    assert format_headline(report) == "Updated 2"
-    (sent,) = _find(next(r.body for r in world.requests if r.method == "PUT"), path)
-    assert sent["properties"]
+def read_member(text, member):
+    return next(line.split()[-1] for line in text.splitlines() if line.strip().startswith(f"{member}:"))
+
+
+def test_both_change_by_one_put_of_the_parent(world):
+    before, then = {"group": GROUP}, {"group": GROUP}
+    for number, (parent, orphan, of_parent, of_child, _) in enumerate(PAIRS.values()):
+        child = orphan.replace("name: core", f"name: {read_member(parent, 'name')}")
+        before |= {f"parent{number}": parent, f"child{number}": child}
+        then |= {f"parent{number}": parent.replace(*of_parent), f"child{number}": child.replace(*of_child)}
+    world.synced(**before)
+    assert len(world.sent("PUT")) == len(before)
+    plan, report = world.says(**then).plan(), world.sync()
+    assert (report.exit_code, format_headline(report)) == (0, f"Updated {2 * len(PAIRS)}")
+    bodies = {request.path: request.body for request in world.requests if request.method == "PUT"}
+    assert len(world.writes) == len(bodies) == len(PAIRS)
+    for case, (parent, child, _, _, path) in PAIRS.items():
+        kinds = [read_member(text, "kind") for text in (parent, child)]
+        found, foreseen = (of(plan, kind) for kind in kinds)
+        pending = (Verdict.PENDING, Action.UPDATE)
+        assert [(result.verdict, result.action) for result in (found, foreseen)] == [pending] * 2, case
+        assert f"Its PUT also writes {kinds[1]}/" in found.condition.message, case
+        brought = of(report, kinds[1])
+        assert (brought.verdict, brought.action, brought.ending.written) == (*pending, Written.ACCEPTED), case
+        assert brought.differences == foreseen.differences, case
+        (sent,) = _find(bodies[found.arm_id], path)
+        assert sent["properties"], case
     again = world.sync()
     assert (world.writes, {result.verdict for result in again.results}) == ([], {Verdict.IN_SYNC})
 
@@ -151,19 +152,36 @@ STAYS = {
 }
 
 
-@pytest.mark.parametrize("case", STAYS)
-def test_the_plan_names_a_circle_that_it_cannot_solve(world, case):
-    world.synced(group=GROUP, vnet=VNET, one=SUBNET)
-    world.says(group=GROUP, vnet=MOVED_VNET, one=annotated(MOVED_SUBNET, **STAYS[case]))
-    assert of(world.plan(), "VirtualNetwork").condition.message == (
-        "Azure refuses it: subnet one (10.0.0.0/24) would be outside of its address space, and this run does not change that. "
-        "Keep the old range in spec.addressSpace.addressPrefixes until the subnet has a new one."
-    )
-    assert of(world.sync(), "VirtualNetwork").condition.reason == OUTSIDE
-    assert world.read(SUBNET_ID, NETWORK)["properties"]["addressPrefix"] == "10.0.0.0/24"
+def test_the_plan_names_a_circle_that_it_cannot_solve(world):
+    """Each row is a network of its own."""
+
+    stay = [annotated(MOVED_SUBNET, **how) for how in STAYS.values()]
+    world.synced(group=GROUP, **number_nets(VNET, [SUBNET] * len(STAYS)))
+    plan = world.says(group=GROUP, **number_nets(MOVED_VNET, stay)).plan()
+    report = world.sync()
+    for number, why in enumerate(STAYS):
+        assert of(plan, "VirtualNetwork", f"hub{number}").condition.message == (
+            f"Azure refuses it: subnet one{number} (10.0.0.0/24) would be outside of its address space, and this run does "
+            "not change that. Keep the old range in spec.addressSpace.addressPrefixes until the subnet has a new one."
+        ), why
+        assert of(report, "VirtualNetwork", f"hub{number}").condition.reason == OUTSIDE, why
+        live = world.azure().resource(f"{VNET_ID}{number}/subnets/one{number}")
+        assert live["properties"]["addressPrefix"] == "10.0.0.0/24", why
     both = VNET.replace("[10.0.0.0/16]", "[10.0.0.0/16, 10.9.0.0/16]")
-    world.says(group=GROUP, vnet=both, one=annotated(MOVED_SUBNET, **STAYS[case]))
-    assert of(world.sync(), "VirtualNetwork").condition.is_ready, "as the plan says"
+    report = world.says(group=GROUP, **number_nets(both, stay)).sync()
+    for number, why in enumerate(STAYS):
+        assert of(report, "VirtualNetwork", f"hub{number}").condition.is_ready, f"{why}: as the plan says"
+
+
+def number_nets(vnet, subnets):
+    """A network of its own for each of these subnets."""
+    texts = {}
+    for number, subnet in enumerate(subnets):
+        texts[f"vnet{number}"] = vnet.replace("name: hub", f"name: hub{number}")
+        texts[f"one{number}"] = subnet.replace("name: hub", f"name: hub{number}").replace(
+            "name: one", f"name: one{number}"
+        )
+    return texts
 
 
 def test_a_subnet_of_no_one_is_named_too(world):
@@ -228,24 +246,29 @@ SECOND = [
 ]
 
 
-@pytest.mark.parametrize(
-    "ends",
-    [
-        "answer: {{code: {0}, message: {1}, status: 400}}",
-        "operation: {{style: async, polls: 1, result: Failed, error: {{code: {0}, message: {1}}}}}",
-    ],
+ENDS = (
+    "answer: {{code: {0}, message: {1}, status: 400}}",
+    "operation: {{style: async, polls: 1, result: Failed, error: {{code: {0}, message: {1}}}}}",
 )
-@pytest.mark.parametrize(("second", "added", "why"), SECOND, ids=[row[-1] for row in SECOND])
-def test_of_two_refusals_the_one_of_the_body_in_git_is_shown(world, second, added, why, ends):
-    match = "match: {{method: PUT, path: '*/virtualnetworks/hub', nth: {0}}}"
-    refusals = (f"{{{match.format(nth)}, {ends.format(*refusal)}}}" for nth, refusal in ((2, FIRST), (3, second)))
+
+
+def test_of_two_refusals_the_one_of_the_body_in_git_is_shown(world):
+    """Each row is a network of its own, which Azure refuses when it is changed, and then without its child."""
+    rows = [(*second, ends) for second in SECOND for ends in ENDS]
+    match = "match: {{method: PUT, path: '*/virtualnetworks/hub{0}', nth: {1}}}"
+    refusals = (
+        f"{{{match.format(number, nth)}, {ends.format(*refusal)}}}"
+        for number, (second, _, _, ends) in enumerate(rows)
+        for nth, refusal in ((2, FIRST), (3, second))
+    )
     world.settings = type(world.settings)(limits=None, rules=rules(*refusals))
-    world.synced(group=GROUP, vnet=VNET, one=SUBNET)
     wider, other = VNET.replace("/16", "/15"), SUBNET.replace("10.0.0.0/24", "10.0.8.0/24")
-    report = world.says(group=GROUP, vnet=wider, one=other).sync()
-    found = of(report, "VirtualNetwork").condition
-    assert (found.reason, found.message) == FIRST, why
-    assert (added in found.advice, "without its children" in found.advice) == (True, bool(added))
+    for vnet, subnet in ((VNET, SUBNET), (wider, other)):
+        report = world.says(group=GROUP, **number_nets(vnet, [subnet] * len(rows))).sync()
+    for number, (_, added, why, ends) in enumerate(rows):
+        found = of(report, "VirtualNetwork", f"hub{number}").condition
+        assert (found.reason, found.message) == FIRST, (why, ends)
+        assert (added in found.advice, "without its children" in found.advice) == (True, bool(added)), (why, ends)
 
 
 WALL = of_group("NetworkSecurityGroup", NET, "wall", "location: westeurope")

@@ -115,23 +115,30 @@ def test_secrets_are_never_kept_beside_the_status(world, sink):
 EXPRESSIONS = {
     "one key": (
         "secretExpressions: [{name: app, key: connection, value: '\"key=\" + secret.key1'}]",
-        "app",
         {"connection"},
     ),
     "a map": (
         'secretExpressions: [{name: app, value: \'{"a": secret.key1, "b": self.metadata.name}\'}]',
-        "app",
         {"a", "b"},
     ),
 }
 
 
-@pytest.mark.parametrize("exports, name, keys", EXPRESSIONS.values(), ids=EXPRESSIONS)
-def test_an_expression_gets_the_secrets_that_it_names(world, sink, exports, name, keys):
-    report = world.says(group=GROUP, account=account(exports)).sync()
-    assert said(of(report, "StorageAccount")) == READY, of(report, "StorageAccount").condition.message
-    assert revealed(sink, secret_at(name)).keys() == keys
-    assert world.sent("POST") == [f"{ACCOUNT_ID}/listKeys"]
+def number_account(exports, row):
+    """An account of its own for a row, whose exports go to objects of their own."""
+    text = account(exports.replace("name: app", f"name: app{row}"))
+    return text.replace("name: lake\n    spec", f"name: lake{row}\n    spec")
+
+
+def test_an_expression_gets_the_secrets_that_it_names(world, sink):
+    """Each row is an account of its own."""
+    texts = {f"row{row}": number_account(exports, row) for row, (exports, _) in enumerate(EXPRESSIONS.values())}
+    report = world.says(group=GROUP, **texts).sync()
+    for row, (why, (_, keys)) in enumerate(EXPRESSIONS.items()):
+        found = of(report, "StorageAccount", f"lake{row}")
+        assert said(found) == READY, f"{why}: {found.condition.message}"
+        assert revealed(sink, secret_at(f"app{row}")).keys() == keys, why
+    assert sorted(world.sent("POST")) == [f"{ACCOUNT_ID}{row}/listKeys" for row in range(len(texts))]
 
 
 def test_an_expression_without_secrets_calls_no_action(world, sink):
@@ -304,10 +311,13 @@ STAGES = [
 ]
 
 
-@pytest.mark.parametrize(("exports", "message"), STAGES)
-def test_an_error_bears_the_words_of_its_stage(world, sink, exports, message):
-    found = of(world.says(group=GROUP, account=account(exports)).sync(), "StorageAccount")
-    assert (said(found), found.condition.message) == (UNWRITABLE, message)
+def test_an_error_bears_the_words_of_its_stage(world, sink):
+    """Each row is an account of its own."""
+    texts = {f"row{row}": number_account(exports, row) for row, (exports, _) in enumerate(STAGES)}
+    report = world.says(group=GROUP, **texts).sync()
+    for row, (_, message) in enumerate(STAGES):
+        found = of(report, "StorageAccount", f"lake{row}")
+        assert (said(found), found.condition.message) == (UNWRITABLE, message.replace('"app"', f'"app{row}"'))
     assert sink.objects == {}
 
 

@@ -27,59 +27,48 @@ def ready(report) -> bool:
     return all(result.condition.is_ready for result in report.results)
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "why"),
-    [
-        (
-            f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, answer: {{code: AnotherOperationInProgress, status: 409}}}}",
-            "AnotherOperationInProgress",
-            "it ends by itself",
-        ),
-        (
-            f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, answer: {{code: Conflict, status: 409}}}}",
-            "Conflict",
-            "it ends by itself",
-        ),
-        (
-            f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, answer: {{code: TooManyRequests, status: 429, headers: {{Retry-After: 7}}}}}}",
-            "TooManyRequests",
-            "asked to come back",
-        ),
-        (
-            f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, answer: {{code: InternalServerError, status: 500}}}}",
-            "InternalServerError",
-            "looked again, and it was not done",
-        ),
-        (f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, drop: before}}", "", "looked again, and it was not done"),
-        (
-            f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, answer: {{code: ParentResourceNotFound, status: 404}}}}",
-            "ParentResourceNotFound",
-            "we made the parent just now",
-        ),
-    ],
-)
-def test_what_fixes_itself_is_waited_for_and_reported(tmp_path, line, code, why):
-    world = made(tmp_path, line)
-    report = world.says(group=GROUP, vnet=VNET).sync()
-    found = of(report, "VirtualNetwork")
-    assert ready(report), why
-    assert (found.verdict, found.action, found.record.claim) == (Verdict.CREATE, Action.CREATE, Claim.CREATED)
-    assert world.sent("PUT").count(VNET_ID) == 2
-    throttled = code == "TooManyRequests"
-    assert report.requests.throttled == throttled
-    if code:
-        assert [attempt.code for attempt in found.attempts] == ([] if throttled else [code])
+PASSING = [
+    ("answer: {code: AnotherOperationInProgress, status: 409}", "AnotherOperationInProgress", "it ends by itself"),
+    ("answer: {code: Conflict, status: 409}", "Conflict", "it ends by itself"),
+    ("answer: {code: TooManyRequests, status: 429, headers: {Retry-After: 7}}", "", "asked to come back"),
+    ("answer: {code: InternalServerError, status: 500}", "InternalServerError", "looked again, and it was not done"),
+    ("drop: before", None, "looked again, and it was not done"),
+    ("answer: {code: ParentResourceNotFound, status: 404}", "ParentResourceNotFound", "we made the parent just now"),
+]
+"""What becomes of the first write of a network; the code of the attempt that is reported, "" for none."""
 
 
-@pytest.mark.parametrize("line", ["timeout: true", "drop: after"])
-def test_a_write_whose_answer_was_lost_is_not_sent_again_when_it_was_done(tmp_path, line):
-    world = made(tmp_path, f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, {line}}}")
-    report = world.says(group=GROUP, vnet=VNET).sync()
-    found = of(report, "VirtualNetwork")
-    assert ready(report), found.condition
-    assert (found.action, found.record.claim) == (Action.CREATE, Claim.CREATED)
-    assert world.sent("PUT").count(VNET_ID) == 1
-    assert [result.verdict for result in world.sync().results] == [Verdict.IN_SYNC] * 2
+def made_with_networks(path, *outcomes, **settings):
+    """A world that declares a network for each of these outcomes of its first write."""
+    first = "match: {{method: PUT, path: '*/virtualnetworks/hub{0}', nth: 1}}"
+    lines = (f"{{{first.format(number)}, {outcome}}}" for number, outcome in enumerate(outcomes))
+    networks = {f"hub{number}": VNET.replace("name: hub", f"name: hub{number}") for number in range(len(outcomes))}
+    return made(path, *lines, **settings).says(group=GROUP, **networks)
+
+
+def test_what_fixes_itself_is_waited_for_and_reported(tmp_path):
+    world = made_with_networks(tmp_path, *(line for line, _, _ in PASSING))
+    report = world.sync()
+    for number, (line, code, why) in enumerate(PASSING):
+        found = of(report, "VirtualNetwork", f"hub{number}")
+        assert found.condition.is_ready, (line, why)
+        assert (found.verdict, found.action, found.record.claim) == (Verdict.CREATE, Action.CREATE, Claim.CREATED)
+        assert world.sent("PUT").count(f"{VNET_ID}{number}") == 2, line
+        if code is not None:
+            assert [attempt.code for attempt in found.attempts] == [code] * bool(code), line
+    assert report.requests.throttled == 1
+
+
+def test_a_write_whose_answer_was_lost_is_not_sent_again_when_it_was_done(tmp_path):
+    lines = ("timeout: true", "drop: after")
+    world = made_with_networks(tmp_path, *lines)
+    report = world.sync()
+    for number, line in enumerate(lines):
+        found = of(report, "VirtualNetwork", f"hub{number}")
+        assert found.condition.is_ready, (line, found.condition)
+        assert (found.action, found.record.claim) == (Action.CREATE, Claim.CREATED), line
+        assert world.sent("PUT").count(f"{VNET_ID}{number}") == 1, line
+    assert {result.verdict for result in world.sync().results} == {Verdict.IN_SYNC}
 
 
 def test_a_lost_answer_to_an_update_is_read_before_it_is_sent_again(tmp_path):
@@ -93,15 +82,14 @@ def test_a_lost_answer_to_an_update_is_read_before_it_is_sent_again(tmp_path):
     assert world.sent("PUT") == [VNET_ID]
 
 
-@pytest.mark.parametrize("hidden", [1, 3])
-def test_what_is_not_visible_at_once_is_waited_for(tmp_path, hidden):
-    world = made(
-        tmp_path, f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, hide: {hidden}}}", operations=Timing(polls=0)
-    )
-    report = world.says(group=GROUP, vnet=VNET).sync()
-    assert ready(report), of(report, "VirtualNetwork").condition
-    assert of(report, "VirtualNetwork").record.claim is Claim.CREATED
-    assert world.sent("PUT").count(VNET_ID) == 1
+def test_what_is_not_visible_at_once_is_waited_for(tmp_path):
+    lines = ("hide: 1", "hide: 3")
+    world = made_with_networks(tmp_path, *lines, operations=Timing(polls=0))
+    report = world.sync()
+    for number, line in enumerate(lines):
+        found = of(report, "VirtualNetwork", f"hub{number}")
+        assert (found.condition.is_ready, found.record.claim) == (True, Claim.CREATED), (line, found.condition)
+        assert world.sent("PUT").count(f"{VNET_ID}{number}") == 1, line
 
 
 def test_what_cannot_be_read_is_unknown_and_never_absent(tmp_path):

@@ -177,10 +177,10 @@ SLIPS = {
 }
 
 
-def test_a_slip_in_flux_deletes_nothing(world):
+def test_a_slip_in_flux_deletes_nothing(world, tmp_path):
     world.says_files(TREE).sync(prune=True, path=PROD)
-    for slip, files in SLIPS.items():
-        report = world.says_files(TREE | files).plan(prune=True, path=PROD, max_deletes=5)
+    for number, (slip, files) in enumerate(SLIPS.items()):
+        report = world.copy(tmp_path / str(number)).says_files(TREE | files).plan(prune=True, path=PROD, max_deletes=5)
         deleted = [str(result.key) for result in report.results if result.action is Action.DELETE]
         assert (slip, deleted) == (slip, [])
         assert report.problems, f"{slip}: it is named"
@@ -227,24 +227,26 @@ def counted(tmp_path_factory):
     return world
 
 
+def remove_manifest(name):
+    """The tree without a resource: `spare`, which a unit no longer contains, or the whole unit of `net`."""
+    tree = TREE | ROOT
+    if name == "spare":
+        return tree | {"infra/base/kustomization.yaml": "resources: [core.yaml]\n"}
+    return {path: text for path, text in tree.items() if path != f"{PROD}/network.yaml"}
+
+
 @pytest.mark.parametrize(("code", "name", "files"), COUNTED.values(), ids=COUNTED)
 def test_what_is_counted_ends_no_run_with_an_error_and_holds_what_it_may_hide(counted, tmp_path, code, name, files):
-    world, tree = counted.copy(tmp_path), TREE | ROOT
-    if name == "spare":
-        tree["infra/base/kustomization.yaml"] = "resources: [core.yaml]\n"
-    else:
-        del tree[f"{PROD}/network.yaml"]
-    report = world.says_files(tree | files).sync(prune=True, path=PROD, max_deletes=5)
-    assert (
-        report.exit_code,
-        [problem.code for problem in report.problems if problem.is_error],
-        world.sent("DELETE"),
-    ) == (
-        0,
-        [],
-        [],
-    )
+    world = counted.copy(tmp_path)
+    report = world.says_files(remove_manifest(name) | files).sync(prune=True, path=PROD, max_deletes=5)
+    errors = [problem.code for problem in report.problems if problem.is_error]
+    assert (report.exit_code, errors, world.sent("DELETE")) == (0, [], [])
     assert code in {note.code for note in report.source.coverage.notes}
     assert of(report, "ResourceGroup", name).condition.reason == "PruneHeld"
-    report = world.says_files(tree).sync(prune=True, path=PROD, max_deletes=5)
-    assert world.sent("DELETE") == [id_of(name)], "without it"
+
+
+@pytest.mark.parametrize("name", ["spare", "net"])
+def test_where_nothing_is_counted_it_is_deleted(counted, tmp_path, name):
+    world = counted.copy(tmp_path)
+    world.says_files(remove_manifest(name)).sync(prune=True, path=PROD, max_deletes=5)
+    assert world.sent("DELETE") == [id_of(name)]

@@ -8,7 +8,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from gitsync.agent.run.gathering import gather
+from gitsync.agent.run.gathering import gather, join_run
 from gitsync.agent.run.run import execute
 from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
@@ -26,8 +26,12 @@ from gitsync.errors import ConfigError, StateError
 from gitsync.model.report import Report
 from gitsync.model.result import Outcome
 from gitsync.model.secret import Secret
+from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.report import json as report_json
 from gitsync.report.progress import Silent
+from gitsync.repository.git.git_access import GitAccess, open_remote
+from gitsync.repository.git.source.location import Url
+from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.agent.notifications.test_services import TOKEN, server
@@ -97,8 +101,9 @@ class Rig:
         other.config = replace(self.config, source=str(other.work))
         return other
 
-    def commit(self, path: str, text: str) -> None:
-        (self.work / path).write_text(text)
+    def commit(self, texts: Mapping[str, str]) -> None:
+        for path, text in texts.items():
+            (self.work / path).write_text(text)
         self.revision = commit_all(self.work)
         subprocess.run(["git", "push", "--quiet", "origin", "main"], cwd=self.work, check=True)
 
@@ -223,44 +228,25 @@ def test_the_status_is_that_of_a_run_with_one_worker(gathered, alone):
     check_complete(*gathered, alone)
 
 
-def in_another_order(states, folder):
-    rig = states("others").copy(folder)
-    rig.sync(2)
-    return rig
-
-
-def killed_and_started_again(states, folder):
+def killed_and_started_again_after_the_others_in_another_order(states, folder):
     rig = states("killed_at_first").copy(folder)
-    rig.sync(1, 3)
-    rig.sync(2)
+    for number in (3, 1, 2):
+        rig.sync(number)
     return rig
 
 
-def killed_and_gathered_before_it_was_started_again(states, folder):
+def killed_and_then_stopped_and_gathered_each_time_before_it_was_started_again(states, folder):
     ended, report = states("killed")
     assert report.exit_code == 1
     rig = ended.copy(folder)
-    rig.sync(2)
-    return rig
-
-
-def stopped_and_gathered_before_it_was_started_again(states, folder):
-    rig = states("others").copy(folder)
     rig.sync(2, stopped=True)
     assert rig.gather().exit_code == 1
     rig.sync(2)
     return rig
 
 
-def started_once_the_others_were_gathered(states, folder):
-    ended, report = states("never_begun")
-    assert report.exit_code == 1
-    rig = ended.copy(folder)
-    rig.sync(2)
-    return rig
-
-
 def gathered_after_each(states, folder):
+    """So the last is started once all others were gathered."""
     rig = states("begun").copy(folder)
     for number in (2, 1):
         assert rig.gather().exit_code == 1
@@ -271,11 +257,8 @@ def gathered_after_each(states, folder):
 @pytest.mark.parametrize(
     "history",
     [
-        in_another_order,
-        killed_and_started_again,
-        killed_and_gathered_before_it_was_started_again,
-        stopped_and_gathered_before_it_was_started_again,
-        started_once_the_others_were_gathered,
+        killed_and_started_again_after_the_others_in_another_order,
+        killed_and_then_stopped_and_gathered_each_time_before_it_was_started_again,
         gathered_after_each,
     ],
     ids=lambda history: history.__name__.replace("_", " "),
@@ -333,7 +316,9 @@ def test_a_second_time_changes_nothing_and_reports_the_same(gathered, tmp_path):
 
 @dataclass
 class Failed:
-    """A run in which a worker failed, gathered, and what was sent to its address until then."""
+    """A run in which a worker failed, of a source with a broken file, gathered; and what was sent to its address until
+    then.
+    """
 
     rig: Rig
     parts: Sequence[Report]
@@ -345,7 +330,7 @@ class Failed:
 @pytest.fixture(scope="module")
 def failed(new, tmp_path_factory):
     rig = new.copy(tmp_path_factory.mktemp("failed"))
-    rig.commit("d.yaml", SHARD.format(name="d").replace("westeurope}", "westeurope, odd: 1}"))
+    rig.commit({"d.yaml": SHARD.format(name="d").replace("westeurope}", "westeurope, odd: 1}"), "e.yaml": "spec: ["})
     with server() as (port, got):
         notify = Secret(f"json://127.0.0.1:{port}/{TOKEN}")
         parts = rig.sync(1, 2, notify=notify)
@@ -372,15 +357,15 @@ def test_a_worker_that_failed_may_be_started_again_after_all_was_gathered(failed
     assert rig.branches() == ["gitsync/runs/42", STATUS]
 
 
-def test_problems_of_the_source_are_in_all_reports_and_shown_once(rig):
-    rig.commit("d.yaml", "spec: [")
-    reports = rig.sync(1, 2, 3)
-    report = rig.gather()
-    assert len(report.problems) == 1
-    assert {problem for part in reports for problem in part.problems} == set(report.problems)
-    assert report.requests.writes == sum(part.requests.writes for part in reports) == 6
-    assert report.started == min(part.started for part in reports)
-    assert report.finished == max(part.finished for part in reports)
+def test_problems_of_the_source_are_in_all_reports_and_shown_once(failed):
+    parts, report = failed.parts, failed.report
+    (broken,) = (problem for problem in report.problems if problem.location.startswith("e.yaml"))
+    assert all(broken in part.problems for part in parts)
+    assert {problem for part in parts for problem in part.problems} == set(report.problems)
+    assert len(report.problems) == 2
+    assert report.requests.writes == sum(part.requests.writes for part in parts) == 6
+    assert report.started == min(part.started for part in parts)
+    assert report.finished == max(part.finished for part in parts)
     assert report.outcomes[Outcome.CHANGED] == 6
 
 
@@ -501,23 +486,31 @@ def rewrite(rig, number, content, message=None, path="report.json"):
     subprocess.run(command, cwd=rig.bare, input=commit.encode(), check=True)
 
 
-@pytest.mark.parametrize(
-    ("content", "refusal"),
-    [
-        ("{", "The report on the branch of shard 1 is not JSON"),
-        ('{"schemaVersion": 1, "command": "validate"}', "shard 1 cannot be used: command is neither sync nor plan"),
-    ],
-)
-def test_a_report_that_no_worker_has_written_is_refused_with_its_branch(ended, content, refusal):
-    rewrite(ended, 1, content)
-    with pytest.raises(StateError, match=refusal):
+def test_a_report_that_no_worker_has_written_is_refused_with_its_branch(ended):
+    rewrite(ended, 1, "{")
+    with pytest.raises(StateError, match="The report on the branch of shard 1 is not JSON"):
         ended.gather()
 
 
-def test_a_report_of_another_revision_is_refused(ended):
-    rewrite(ended, 1, ended.git("show", "gitsync/status-shards/42/1:report.json").replace(ended.revision, "b" * 40))
+@pytest.fixture(scope="module")
+def recorded(synced):
+    """What the branches have of the run."""
+    remote = open_remote(Url(synced.bare.as_uri(), "file"), GitAccess())
+    with StatusBranch(remote, STATUS, clock=SystemClock()) as store:
+        store.load()
+        return store.read_run("42")
+
+
+def test_a_report_of_another_command_is_refused(recorded):
+    run = recorded._replace(reports={**recorded.reports, 1: b'{"schemaVersion": 1, "command": "validate"}'})
+    with pytest.raises(StateError, match="shard 1 cannot be used: command is neither sync nor plan"):
+        join_run(run, SystemClock())
+
+
+def test_a_report_of_another_revision_is_refused(recorded):
+    text = recorded.reports[1].replace(recorded.pin.revision.encode(), b"b" * 40)
     with pytest.raises(StateError, match="not from a sync of"):
-        ended.gather()
+        join_run(recorded._replace(reports={**recorded.reports, 1: text}), SystemClock())
 
 
 def test_an_end_that_no_sync_has_is_refused(ended):

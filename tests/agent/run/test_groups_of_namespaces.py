@@ -133,23 +133,32 @@ def test_a_change_of_all_is_written_once_and_drift_is_reported_for_the_writer(wo
     assert verdicts(world.plan()) == {"a": Verdict.DRIFTED, "b": Verdict.IN_SYNC}
 
 
-@pytest.mark.parametrize(
-    ("policies", "is_deleted", "why"),
-    [
-        ({"a": "manage", "b": "manage"}, True, "nothing keeps it"),
-        ({"a": "manage", "b": "detach-on-delete"}, False, "detach wins at the end"),
-        ({"a": "detach-on-delete", "b": "manage"}, False, "in any order"),
-        ({"a": "manage", "b": "skip"}, True, "what only reads has no say"),
-    ],
-)
-def test_the_last_ones_leave_together(world, policies, is_deleted, why):
-    documents = {name: group(name, policy=policy) for name, policy in policies.items()}
-    world.says(**documents, other=group("other").replace("name: core", "name: other")).sync()
-    planned = world.says(other=group("other").replace("name: core", "name: other")).plan(prune=True)
-    assert planned.exit_code == 0, why
-    report = world.sync(prune=True)
-    assert world.sent("DELETE") == ([GROUP_ID] if is_deleted else []), why
-    assert (report.exit_code, claims(world)) == (0, {"other": (Claim.CREATED, Policy.MANAGE)}), why
+LEAVING = [
+    ({"a": "manage", "b": "manage"}, True, "nothing keeps it"),
+    ({"a": "manage", "b": "detach-on-delete"}, False, "detach wins at the end"),
+    ({"a": "detach-on-delete", "b": "manage"}, False, "in any order"),
+    ({"a": "manage", "b": "skip"}, True, "what only reads has no say"),
+]
+
+
+def name_group(text, row):
+    return text.replace("name: core", f"name: row{row}")
+
+
+def test_the_last_ones_leave_together(world):
+    """Each row is a group of its own."""
+    documents = {
+        f"row{row}-{name}": name_group(group(name, policy=policy), row)
+        for row, (policies, _, _) in enumerate(LEAVING)
+        for name, policy in policies.items()
+    }
+    other = group("other").replace("name: core", "name: other")
+    world.says(**documents, other=other).sync()
+    assert world.says(other=other).plan(prune=True, max_deletes=5).exit_code == 0
+    report = world.sync(prune=True, max_deletes=5)
+    for row, (_, is_deleted, why) in enumerate(LEAVING):
+        assert (GROUP_ID.replace("core", f"row{row}") in world.sent("DELETE")) == is_deleted, why
+    assert (report.exit_code, claims(world)) == (0, {"other": (Claim.CREATED, Policy.MANAGE)})
 
 
 def test_the_last_ones_leave_one_after_the_other(world):
@@ -178,25 +187,31 @@ def test_a_delete_is_held_while_a_namespace_outside_of_the_run_has_a_manifest(wo
     assert of(report, "ResourceGroup").condition.reason == "PruneHeld"
 
 
-@pytest.mark.parametrize(
-    ("policies", "puts", "why"),
-    [
-        ({"a": "manage", "b": "skip"}, 1, "managed in one namespace, read in the other"),
-        ({"a": "skip", "b": "manage"}, 1, "whichever comes first"),
-        ({"a": "skip", "b": "skip"}, 0, "read in both"),
-    ],
-)
-def test_a_manifest_may_only_read_what_another_writes(world, policies, puts, why):
+READING = [
+    ({"a": "manage", "b": "skip"}, 1, "managed in one namespace, read in the other"),
+    ({"a": "skip", "b": "manage"}, 1, "whichever comes first"),
+    ({"a": "skip", "b": "skip"}, 0, "read in both"),
+]
+
+
+def test_a_manifest_may_only_read_what_another_writes(world):
+    """Each row is a group of its own, with what is in it."""
     different = {"skip": "\n      tags: {by: another}", "manage": ""}
-    documents = {name: group(name, policy=policy, spec=different[policy]) for name, policy in policies.items()}
-    if not puts:
-        world.outside("PUT", GROUP_ID, {"location": "westeurope"})
-    planned = world.says(**documents, worker=identity("a")).plan()
-    assert planned.exit_code == 0, why
+    documents, ids = {}, [GROUP_ID.replace("core", f"row{row}") for row in range(len(READING))]
+    for row, (policies, puts, _) in enumerate(READING):
+        for name, policy in policies.items():
+            documents[f"row{row}-{name}"] = name_group(group(name, policy=policy, spec=different[policy]), row)
+        worker = name_group(identity("a"), row).replace("worker", f"worker{row}")
+        documents[f"worker{row}"] = worker
+        if not puts:
+            world.azure().put(ids[row], {"location": "westeurope"})
+    assert world.says(**documents).plan().exit_code == 0
     report = world.sync()
-    assert [said(result) for result in report.results] == [READY] * 3, why
-    assert world.writes.count(f"PUT {GROUP_ID}") == puts, why
-    assert (world.sync().exit_code, world.writes) == (0, []), why
+    for row, (_, puts, why) in enumerate(READING):
+        own = [said(result) for result in report.results if result.key.name in {f"row{row}", f"worker{row}"}]
+        assert own == [READY] * 3, why
+        assert world.writes.count(f"PUT {ids[row]}") == puts, why
+    assert (world.sync().exit_code, world.writes) == (0, [])
 
 
 def test_different_bodies_are_an_error_of_those_that_write(world):

@@ -29,9 +29,8 @@ def cluster(tmp_path) -> World:
     return world
 
 
-def export(cluster: World, folder: Path, policy: str = "") -> str:
+def export(cluster: World, ids: Mapping[Key, str | None], folder: Path, policy: str = "") -> str:
     """`kubectl get -o yaml` of everything in the namespace, Secrets too, in a file."""
-    ids = {result.key: result.arm_id for result in cluster.plan().results}
     texts = [file.read_text() for file in sorted(cluster.folder.glob("*.yaml"))]
     documents = [document for text in texts for document in yaml.safe_load_all(text)]
     objects = [
@@ -49,7 +48,7 @@ def _make_object(
     arm_id = ids[Key(gvk.group, gvk.kind, "default", manifest["metadata"]["name"])] or ""
     kind = CATALOG.kind(gvk)
     assert kind is not None
-    made = make_object(manifest, arm_id, live=cluster.read(arm_id, kind.api_version))
+    made = make_object(manifest, arm_id, live=cluster.azure().resource(arm_id))
     if kind.fixed_azure_name is not None:
         del made["spec"]["azureName"]
     made["metadata"]["annotations"] |= {aso("reconcile-policy"): policy} if policy else {}
@@ -57,10 +56,11 @@ def _make_object(
 
 
 def test_no_step_from_aso_to_gitsync_writes_to_azure(cluster, tmp_path, capsys):
+    ids = {result.key: result.arm_id for result in cluster.plan().results}
     world = World(tmp_path)
     world.store, world.clock = cluster.store, cluster.clock
     (world.folder / "beside.yaml").write_text(BESIDE)
-    assert run(["import", "--from-cluster-export", export(cluster, tmp_path), "--out", str(world.folder)]) == 0
+    assert run(["import", "--from-cluster-export", export(cluster, ids, tmp_path), "--out", str(world.folder)]) == 0
     shown = capsys.readouterr().out
     assert "2  objects that are not manifests of Azure resources: ConfigMap, Secret\n" in shown
     assert f"{RESOURCES} manifests imported, {RESOURCES} for the resource that ASO has recorded.\n" in shown
@@ -71,7 +71,7 @@ def test_no_step_from_aso_to_gitsync_writes_to_azure(cluster, tmp_path, capsys):
     assert (planned.exit_code, planned.problems, world.writes) == (0, (), [])
     assert {result.action for result in planned.results} == {Action.NONE}, "a sync would write nothing"
 
-    run(["import", "--from-cluster-export", export(cluster, tmp_path, "skip"), "--out", str(tmp_path / "later")])
+    run(["import", "--from-cluster-export", export(cluster, ids, tmp_path, "skip"), "--out", str(tmp_path / "later")])
     later = [text.read_text() for text in (tmp_path / "later").rglob("*.yaml")]
     assert sum(text.count("reconcile-policy: skip") for text in later) == RESOURCES, "so the export comes first"
 

@@ -38,10 +38,21 @@ def drift(world, space="10.9.0.0/16"):
     world.outside("PUT", VNET_ID, live, api_version="2024-03-01")
 
 
-def hold_subnet(world, **annotations):
-    world.synced(group=GROUP, network=VNET, subnet=SUBNET)
-    report = world.says(group=GROUP, network=VNET, subnet=annotated(SUBNET, **HOLD, **annotations)).sync()
-    assert (of(report, "VirtualNetworksSubnet").verdict, report.exit_code) == (Verdict.IN_SYNC, 0)
+@pytest.fixture(scope="module")
+def subnet_holds(tmp_path_factory):
+    """Worlds in which a subnet was synced and then held, by whether it is detached when it is removed from git."""
+    worlds = {}
+    for name, policy in {"managed": {}, "detached": {"reconcile_policy": "detach-on-delete"}}.items():
+        worlds[name] = world = World(tmp_path_factory.mktemp(name))
+        world.synced(group=GROUP, network=VNET, subnet=SUBNET)
+        report = world.says(group=GROUP, network=VNET, subnet=annotated(SUBNET, **HOLD, **policy)).sync()
+        assert (of(report, "VirtualNetworksSubnet").verdict, report.exit_code) == (Verdict.IN_SYNC, 0)
+    return worlds
+
+
+@pytest.fixture
+def with_held_subnet(subnet_holds, tmp_path):
+    return subnet_holds["managed"].copy(tmp_path)
 
 
 def read_space(world):
@@ -122,26 +133,29 @@ CHANGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("network", "drifts", "withheld", "why"), CHANGES, ids=[row[-1] for row in CHANGES])
-def test_it_is_not_written(world, network, drifts, withheld, why):
-    world.synced(group=GROUP, network=VNET)
-    world.says(group=GROUP, network=network)
-    if drifts:
-        drift(world)
-    before = read_space(world)
-    report = world.sync(**PRUNING)
-    found = of(report, "VirtualNetwork")
-    assert (found.verdict, found.comparison.withheld, world.writes, report.exit_code) == (
-        Verdict.HELD,
-        withheld,
-        [],
-        0,
-    ), why
-    assert read_space(world) == before
-    again = world.says(group=GROUP, network=network.replace("2026-03-02", "2026-03-03")).sync(**PRUNING)
-    assert (of(again, "VirtualNetwork").comparison.withheld, world.writes) == (withheld, []), (
-        "the record knows what was sent last"
-    )
+def name_network(text, row):
+    return text.replace("name: hub", f"name: row{row}")
+
+
+def test_it_is_not_written(world):
+    """Each row is a network of its own."""
+    world.synced(group=GROUP, **{f"row{row}": name_network(VNET, row) for row in range(len(CHANGES))})
+    ids = [VNET_ID.replace("hub", f"row{row}") for row in range(len(CHANGES))]
+    for network_id, (_, drifts, _, _) in zip(ids, CHANGES, strict=True):
+        if drifts:
+            world.azure().change(network_id, "/properties/addressSpace/addressPrefixes", ["10.9.0.0/16"])
+    before = [world.azure().received(network_id) for network_id in ids]
+    texts = {f"row{row}": name_network(network, row) for row, (network, *_) in enumerate(CHANGES)}
+    report = world.says(group=GROUP, **texts).sync(**PRUNING)
+    assert (world.writes, report.exit_code) == ([], 0)
+    assert [world.azure().received(network_id) for network_id in ids] == before
+    later = {name: text.replace("2026-03-02", "2026-03-03") for name, text in texts.items()}
+    again = world.says(group=GROUP, **later).sync(**PRUNING)
+    assert world.writes == []
+    for row, (_, _, withheld, why) in enumerate(CHANGES):
+        found, then = (of(end, "VirtualNetwork", f"row{row}") for end in (report, again))
+        assert (found.verdict, found.comparison.withheld) == (Verdict.HELD, withheld), why
+        assert then.comparison.withheld == withheld, f"{why}: the record knows what was sent last"
 
 
 def test_what_does_not_exist_is_not_created_and_its_dependents_wait(world):
@@ -183,9 +197,9 @@ REMOVED = [
 
 
 @pytest.mark.parametrize(("documents", "writes", "why"), REMOVED, ids=[row[-1] for row in REMOVED])
-def test_the_record_keeps_the_hold(world, documents, writes, why):
+def test_the_record_keeps_the_hold(with_held_subnet, documents, writes, why):
     """A held child holds its owners, too."""
-    hold_subnet(world)
+    world = with_held_subnet
     report = world.says(**documents).sync(**PRUNING)
     found = of(report, "VirtualNetworksSubnet")
     assert (found.verdict, found.comparison.withheld, world.writes, report.exit_code) == (
@@ -209,15 +223,15 @@ def test_a_hold_counts_that_no_run_has_seen(world):
     assert str(found.record.manifest.hold) == "until 2026-03-02: incident 4711"
 
 
-def test_a_plan_reports_that_the_hold_of_a_removed_manifest_has_ended(world):
-    hold_subnet(world)
+def test_a_plan_reports_that_the_hold_of_a_removed_manifest_has_ended(with_held_subnet):
+    world = with_held_subnet
     world.clock.elapsed = TO_THE_LAST_SECOND + 1
     planned = world.says(group=GROUP, network=VNET).plan(**PRUNING)
     assert "Its hold ended on 2026-03-02." in of(planned, "VirtualNetworksSubnet").condition.message
 
 
-def test_a_hold_counts_for_a_record_that_would_only_be_forgotten(world):
-    hold_subnet(world, reconcile_policy="detach-on-delete")
+def test_a_hold_counts_for_a_record_that_would_only_be_forgotten(subnet_holds, tmp_path):
+    world = subnet_holds["detached"].copy(tmp_path)
     found = of(world.says(group=GROUP, network=VNET).sync(**PRUNING), "VirtualNetworksSubnet")
     assert (found.verdict, found.comparison.withheld) == (Verdict.HELD, Verdict.DETACH)
     assert found.record is not None
@@ -265,16 +279,22 @@ def test_one_manifest_holds_the_resource_of_several(world):
     assert (of(report, "VirtualNetwork", "hub").verdict, world.writes) == (Verdict.HELD, [])
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [("until 2026-05-31, x", "HoldAnnotation"), ("until soon, x", "HoldAnnotation"), ("4711", "HoldAnnotation")],
-)
-def test_a_wrong_one_stops_the_resource(world, text, code):
-    world.synced(group=GROUP, network=VNET)
-    drift(world)
-    report = world.says(group=GROUP, network=annotated(VNET, **{"gitsync/hold": text})).sync()
-    assert [(p.code, p.path, p.line) for p in report.problems] == [(code, "network.yaml", 5)]
-    assert (of(report, "VirtualNetwork").verdict, world.writes) == (Verdict.INVALID, [])
+def test_a_wrong_one_stops_the_resource(world):
+    """Each row is a network of its own."""
+    wrong = ("until 2026-05-31, x", "until soon, x", "4711")
+    world.synced(group=GROUP, **{f"row{row}": name_network(VNET, row) for row in range(len(wrong))})
+    for row in range(len(wrong)):
+        network_id = VNET_ID.replace("hub", f"row{row}")
+        world.azure().change(network_id, "/properties/addressSpace/addressPrefixes", ["10.9.0.0/16"])
+    texts = {
+        f"row{row}": annotated(name_network(VNET, row), **{"gitsync/hold": text}) for row, text in enumerate(wrong)
+    }
+    report = world.says(group=GROUP, **texts).sync()
+    assert [(p.code, p.path, p.line) for p in report.problems] == [
+        ("HoldAnnotation", f"{name}.yaml", 5) for name in texts
+    ]
+    found = {text: of(report, "VirtualNetwork", name).verdict for name, text in zip(texts, wrong, strict=True)}
+    assert (found, world.writes) == (dict.fromkeys(wrong, Verdict.INVALID), [])
 
 
 FAR = annotated(VNET.replace("westeurope", "northeurope"), **{"gitsync/replace": "location=northeurope"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,6 +38,19 @@ def identities(report) -> dict[str, str]:
         if line.startswith("    ") and line.strip().startswith("identity: "):
             found[name] = line.strip().removeprefix("identity: ")
     return found
+
+
+@pytest.fixture(scope="module")
+def began(tmp_path_factory: pytest.TempPathFactory) -> Tenants:
+    world = Tenants(tmp_path_factory.mktemp("began"), "team")
+    world.says(group=GROUP).sync()
+    return world
+
+
+@pytest.fixture
+def world(began: Tenants, tmp_path: Path) -> Tenants:
+    """A world in which the group was synced with the credential of the settings."""
+    return began.copy(tmp_path)
 
 
 BOTH = ("ResourceGroup/core", "VirtualNetwork/hub")
@@ -153,32 +167,24 @@ def test_a_plan_reports_who_would_write_what(tmp_path):
 
 
 @pytest.mark.parametrize(("team", "headline"), [("team", "1 resource changes identity"), ("global", "")])
-def test_a_headline_counts_changes_of_identity(tmp_path, team, headline):
-    world = Tenants(tmp_path, "team")
-    world.says(group=GROUP).sync()
+def test_a_headline_counts_changes_of_identity(world, team, headline):
     shown = text.render(world.says(group=GROUP, own=secret(team)).plan())
     assert headline in shown.splitlines()[0]
     assert ("To write as another identity" in shown) == ("identity" in shown.splitlines()[0]) == bool(headline)
 
 
-def test_a_change_of_identity_is_a_change_for_the_exit_code(tmp_path):
-    world = Tenants(tmp_path, "team")
-    world.says(group=GROUP).sync()
+def test_a_change_of_identity_is_a_change_for_the_exit_code(world):
     assert world.plan(detailed_exitcode=True).exit_code is ExitCode.FINE
     assert world.says(group=GROUP, own=secret("team")).plan(detailed_exitcode=True).exit_code is ExitCode.PENDING
 
 
-def test_the_sync_reports_it_once(tmp_path):
-    world = Tenants(tmp_path, "team")
-    world.says(group=GROUP).sync()
+def test_the_sync_reports_it_once(world):
     report = world.says(group=GROUP, own=secret("team")).sync()
     assert text.render(report).startswith("Nothing changed; 1 resource changed identity\n")
     assert identities(world.plan()) == {}
 
 
-def test_an_update_is_written_by_the_new_identity_and_listed_with_it(tmp_path):
-    world = Tenants(tmp_path, "team")
-    world.says(group=GROUP).sync()
+def test_an_update_is_written_by_the_new_identity_and_listed_with_it(world):
     world.says(group=GROUP.replace("westeurope", "westeurope\n      tags: {a: b}"), own=secret("team"))
     assert text.render(world.plan()).startswith("A sync would update 1; 1 resource changes identity\n")
     world.sync()
@@ -192,9 +198,7 @@ def test_deletes_come_first(tmp_path):
     assert shown.index("To delete (1)") < shown.index("To write as another identity (1)")
 
 
-def test_another_subscription_is_blocked_and_the_record_keeps_the_last_identity(tmp_path):
-    world = Tenants(tmp_path, "team")
-    world.says(group=GROUP).sync()
+def test_another_subscription_is_blocked_and_the_record_keeps_the_last_identity(world):
     world.says(group=GROUP, own=secret("team", subscription=OTHER))
     for report in (world.plan(), world.sync(), world.plan()):
         assert of(report, "ResourceGroup").condition.reason == "SubscriptionMismatch"
@@ -233,9 +237,7 @@ def test_a_plan_warns_of_a_secret_that_only_the_sync_reads(tmp_path):
     assert "name the same identity" in warning
 
 
-def test_every_form_of_the_report_has_it_and_none_has_a_secret(tmp_path):
-    world = Tenants(tmp_path, "team")
-    world.says(group=GROUP).sync()
+def test_every_form_of_the_report_has_it_and_none_has_a_secret(world):
     report = world.says(group=GROUP, own=secret("team")).plan()
     machine = json_report.render(report)
     Draft202012Validator(read_schema("report")).validate(json.loads(machine))

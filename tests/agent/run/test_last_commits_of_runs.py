@@ -23,6 +23,7 @@ from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.builders import record, vnet
+from tests.support.git_repositories import amend
 from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, of
 
 HUB = {"group.yaml": GROUP, "net/hub.yaml": VNET}
@@ -36,8 +37,8 @@ def world(tmp_path):
 
 def commit(world: World, files: dict[str, str], author: str, subject: str) -> str:
     """Make git have exactly this, as a person; the id of the commit."""
-    world.says_files(files).git("commit", "-q", "--amend", "--author", f"{author} <x@example.com>", "-m", subject)
-    return world.git("rev-parse", "HEAD")
+    world.says_files(files)
+    return amend(world.folder, author, subject)
 
 
 def shown(result: Result) -> tuple[str, str]:
@@ -155,7 +156,9 @@ def test_a_commit_that_is_not_known_is_not_absent(world, tmp_path):
 
 
 def test_every_form_of_a_report_shows_it_and_none_obeys_it(world):
-    added = commit(world, HUB, HOSTILE, "::error::x ]]> | `rm` \u202e hunter2-hunter2")
+    subject = "::error::x ]]> | `rm` \u202e hunter2-hunter2"
+    world.says_files(HUB).git("commit", "-q", "--amend", "--author", HOSTILE, "-m", subject)
+    added = world.git("rev-parse", "HEAD")
     world.sync()
     commit(world, {"group.yaml": GROUP}, "Cy", "Clean up")
     world.redactions.add(Secret("hunter2-hunter2"))
