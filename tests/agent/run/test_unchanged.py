@@ -77,7 +77,8 @@ def assert_alike(listed, each, **settings):
     """Plan and sync both, and compare all but the counts of requests and the times of conditions."""
     for run in (World.plan, World.sync):
         one, other = run(listed, **settings), run(each, reads="each", **settings)
-        assert results(one) == results(other)
+        for result, expected in zip(results(one), results(other), strict=True):
+            assert result == expected, result.key
         assert (one.exit_code, one.problems, listed.writes) == (other.exit_code, other.problems, each.writes)
         assert read_status(listed) == read_status(each)
 
