@@ -309,7 +309,7 @@ def test_a_lifted_lock_that_git_has_again_after_a_kill_is_created_again(locked, 
 def test_a_lock_stays_on_record_while_a_delete_below_it_is_under_way(world):
     world.synced(**BASE, alock=lock())
     world.settings = EmulatorSettings(limits=None, operations=Timing(style=Style.ACCEPTED, seconds=3000))
-    left = find(world.says(group=GROUP, hub=network("hub")).sync(**PRUNING, resource_timeout=60.0), "keep")
+    left = find(world.says(group=GROUP, hub=network("hub")).sync(**PRUNING, resource_timeout=6.0), "keep")
     assert (left.action, left.record is not None, left.condition.reason) == (Action.DELETE, True, "Deleting")
 
 
@@ -420,6 +420,7 @@ def test_no_write_is_sent_that_a_lock_refuses(estates, failing):
                 if LOCKS.casefold() in path and path not in before:
                     forbids_writes = stored.body["properties"]["level"] == "ReadOnly"
                     assert list_open(report, path.partition(LOCKS.casefold())[0], writes=forbids_writes) == []
-            world.settings = EmulatorSettings(limits=None)
-            world.sync(**PRUNING)
-            assert [r.path for r in world.requests if r.status == 409] == []
+            if failing or report.exit_code:  # else a second run has nothing to do
+                world.settings = EmulatorSettings(limits=None)
+                world.sync(**PRUNING)
+                assert [r.path for r in world.requests if r.status == 409] == []

@@ -183,7 +183,7 @@ def test_what_azure_keeps_is_an_error_and_is_found_again(tmp_path):
 def test_an_operation_that_outlasts_the_run_keeps_the_recorded_values(world):
     change(world, {OPENED: "Enabled"})
     script(world, "{match: {method: PATCH}, operation: {style: async, seconds: 900}}")
-    result = of(world.sync(resource_timeout=60.0, **REVERT), "StorageAccount")
+    result = of(world.sync(resource_timeout=6.0, **REVERT), "StorageAccount")
     assert result.condition.reason == "Reconciling"
     world.settings = replace(world.settings, rules=())
     asyncio.run(world.clock.sleep(1000))

@@ -405,7 +405,7 @@ def test_a_run_that_was_cut_off_does_not_forget_what_git_gave_up(tmp_path):
     world = World(tmp_path, rules=rules(OF_ACCOUNT, slow))
     world.synced(group=GROUP, account=ACCOUNT)
     less = ACCOUNT.replace(TWO, "")
-    assert not of(world.says(group=GROUP, account=less).sync(resource_timeout=60), "DatabaseAccount").is_fine
+    assert not of(world.says(group=GROUP, account=less).sync(resource_timeout=6), "DatabaseAccount").is_fine
     world.clock.elapsed += 200000
     assert of(world.sync(), "DatabaseAccount").condition.is_ready
     assert requested_of_account(in_azure(world)[ACCOUNT_ID])[1] == [f"{IDS}/one"]
