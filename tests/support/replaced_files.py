@@ -151,10 +151,30 @@ def has_documents(content: bytes) -> bool:
     return all(null or not isinstance(value, yaml.ScalarNode) for value, null in zip(roots, is_null, strict=True))
 
 
+def spread(files: Mapping[str, bytes], rows: int) -> dict[str, bytes]:
+    """These files for each row, in a folder of its own and with groups of its own: hub0 in row0/net, hub1 in row1/net…"""
+    spread: dict[str, bytes] = {}
+    for row in range(rows):
+        for path, text in files.items():
+            if path == "gitsync.yaml":
+                head, units = text.split(b"\n", 1)
+                spread[path] = spread.get(path, head + b"\n") + units.replace(b"path: net", b"path: row%d/net" % row)
+            else:
+                spread[f"row{row}/{path}"] = text.replace(b"hub", b"hub%d" % row).replace(b"other", b"other%d" % row)
+    return spread
+
+
 def list_deletes_after(folder: Path, files: Mapping[str, bytes], path: str, content: bytes) -> list[str]:
     """The names of what a run with --prune deletes that finds `content` in one of the files, without any history."""
+    return sorted(name for name, kept_because in plan_after(folder, files, {path: content}).items() if not kept_because)
+
+
+def plan_after(folder: Path, files: Mapping[str, bytes], changed: Mapping[str, bytes]) -> dict[str, str]:
+    """What a run with --prune misses that finds other content in these files, without any history: by name, why each
+    is kept, "" for a delete.
+    """
     records = _record_all(tuple(files.items()))
-    _write(folder, {**files, path: content})
+    _write(folder, {**files, **changed})
     with open_checkout(str(folder), offline=True) as source:
         manifests = _read(source)
         prepared = _prepare(manifests)
@@ -162,7 +182,7 @@ def list_deletes_after(folder: Path, files: Mapping[str, bytes], path: str, cont
         removals = collect_removals(source, removed, None, Config(), Reading("default"))
         problems = (*source.contents.problems, *manifests.problems)
     plan = make_plan(prepared, records, problems, removals, around=RestOfSource(unread=manifests.unread))
-    return sorted(key.name for key, prune in plan.prunes.items() if not (prune.kept_because or prune.detaches))
+    return {key.name: prune.kept_because or "detached" * prune.detaches for key, prune in plan.prunes.items()}
 
 
 @cache

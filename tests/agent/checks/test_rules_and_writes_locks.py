@@ -64,8 +64,8 @@ CASES = [
 
 
 @pytest.mark.parametrize(("change", "settings", "verdict"), CASES)
-async def test_the_verdict_is_what_the_write_gets(change, settings, verdict, tmp_path):
-    verdicts, code = await compare(check_locks, change, settings, tmp_path, [ACCOUNT, BLOBS, OTHER])
+def test_the_verdict_is_what_the_write_gets(change, settings, verdict):
+    verdicts, code = compare(check_locks, change, settings, [ACCOUNT, BLOBS, OTHER])
     assert verdicts == {verdict}
     assert code in ({"ScopeLocked", "DenyAssignmentAuthorizationFailed"} if verdict == REFUSED else {""})
 
@@ -79,9 +79,9 @@ WHOM = [
 
 
 @pytest.mark.parametrize(("whom", "verdict"), WHOM)
-async def test_a_token_tells_whether_a_deny_assignment_is_ours(whom, verdict, tmp_path):
+def test_a_token_tells_whether_a_deny_assignment_is_ours(whom, verdict):
     settings = deny(GROUP, "*/delete", **whom) | {"requireToken": True, "principals": [US]}
-    verdicts, code = await compare(check_locks, DELETE, settings, tmp_path, [ACCOUNT])
+    verdicts, code = compare(check_locks, DELETE, settings, [ACCOUNT])
     assert verdicts == {verdict}
     assert code == ("DenyAssignmentAuthorizationFailed" if verdict == REFUSED else "")
 
@@ -90,7 +90,7 @@ async def test_a_token_tells_whether_a_deny_assignment_is_ours(whom, verdict, tm
     "whom",
     [{"everyone": False, "principals": ["somebody"]}, {"excludePrincipals": ["somebody"]}],
 )
-async def test_a_deny_assignment_of_others_may_be_ours(whom, tmp_path):
+def test_a_deny_assignment_of_others_may_be_ours(whom):
     """Without a token who asks is not known, so the write alone shows it."""
-    verdicts, _ = await compare(check_locks, DELETE, deny(GROUP, "*/delete", **whom), tmp_path, [ACCOUNT])
+    verdicts, _ = compare(check_locks, DELETE, deny(GROUP, "*/delete", **whom), [ACCOUNT])
     assert verdicts == {WARNING}

@@ -6,7 +6,7 @@ from gitsync.agent.checks.policy import DENIED, check_policy
 from gitsync.agent.checks.preflight import check_preflight
 from gitsync.model.verdict import Action
 from tests.agent.checks.asking import GROUP, SUB, change, storage, storage_id
-from tests.agent.checks.writing import GROUP_API, compare
+from tests.agent.checks.writing import GROUP_API, compare, compare_all
 
 REFUSED, FINE, WARNING, SILENT = "refused", "fine", "warning", "not-checked"
 STORAGE = "Microsoft.Storage/storageAccounts"
@@ -98,24 +98,23 @@ EXEMPTIONS = [
     ({"scope": GROUP, "expires": "2020-01-01"}, REFUSED),
 ]
 PRESENT = [ACCOUNT, NETWORK]
+BOTH = [check_policy, check_preflight]
 
 
-@pytest.mark.parametrize("check", [check_policy, check_preflight], ids=["policy", "preflight"])
 @pytest.mark.parametrize(("change", "settings", "verdict"), DENIALS)
-async def test_a_denial_is_foretold(check, change, settings, verdict, tmp_path):
+def test_a_denial_is_foretold(change, settings, verdict):
     present = [
         each for each in PRESENT if each.arm_id != change.arm_id or change.action is Action.UPDATE or change.replaces
     ]
-    verdicts, code = await compare(check, change, settings, tmp_path, present)
-    assert (verdicts, code) == ({verdict}, DENIED if verdict == REFUSED else "")
+    verdicts, code = compare_all(BOTH, change, settings, present)
+    assert (verdicts, code) == ([{verdict}] * 2, DENIED if verdict == REFUSED else "")
 
 
-@pytest.mark.parametrize("check", [check_policy, check_preflight], ids=["policy", "preflight"])
 @pytest.mark.parametrize(("exemption", "verdict"), EXEMPTIONS)
-async def test_an_exemption_is_known_before(check, exemption, verdict, tmp_path):
+def test_an_exemption_is_known_before(exemption, verdict):
     settings = policy() | {"exemptions": [{"policy": "p", **exemption}]}
-    verdicts, code = await compare(check, ACCOUNT, settings, tmp_path)
-    assert (verdicts, code) == ({verdict}, DENIED if verdict == REFUSED else "")
+    verdicts, code = compare_all(BOTH, ACCOUNT, settings)
+    assert (verdicts, code) == ([{verdict}] * 2, DENIED if verdict == REFUSED else "")
 
 
 @pytest.mark.parametrize(
@@ -135,11 +134,9 @@ async def test_an_exemption_is_known_before(check, exemption, verdict, tmp_path)
         ({}, FINE, False),
     ],
 )
-async def test_what_is_no_denial_is_not_refused(settings, by_policy, refused, tmp_path):
-    verdicts, code = await compare(check_policy, ACCOUNT, settings, tmp_path)
-    assert (verdicts, code) == ({by_policy}, DENIED if refused else "")
-    verdicts, code = await compare(check_preflight, ACCOUNT, settings, tmp_path)
-    assert (verdicts, code) == ({REFUSED if refused else FINE}, DENIED if refused else "")
+def test_what_is_no_denial_is_not_refused(settings, by_policy, refused):
+    verdicts, code = compare_all(BOTH, ACCOUNT, settings)
+    assert (verdicts, code) == ([{by_policy}, {REFUSED if refused else FINE}], DENIED if refused else "")
 
 
 RULE = {"if": {"type": STORAGE, "field": "kind", "equals": "StorageV2"}, "code": "InvalidKind", "message": "No."}
@@ -156,12 +153,11 @@ RULE = {"if": {"type": STORAGE, "field": "kind", "equals": "StorageV2"}, "code":
     ],
 )
 @pytest.mark.parametrize("change", [ACCOUNT, UPDATE, REPLACE], ids=["create", "update", "replace"])
-async def test_a_rule_of_a_provider_is_foretold_unless_it_has_no_preflight(change, preflight, verdict, code, tmp_path):
+def test_a_rule_of_a_provider_is_foretold_unless_it_has_no_preflight(change, preflight, verdict, code):
     present = [] if change is ACCOUNT else [ACCOUNT]
-    assert await compare(check_preflight, change, {"preflight": preflight}, tmp_path, present) == ({verdict}, code)
+    assert compare(check_preflight, change, {"preflight": preflight}, present) == ({verdict}, code)
 
 
-async def test_an_extension_is_denied_by_the_policy_alone(tmp_path):
+def test_an_extension_is_denied_by_the_policy_alone():
     settings = policy(type="Microsoft.Insights/diagnosticSettings")
-    assert await compare(check_policy, SETTING, settings, tmp_path, [ACCOUNT]) == ({REFUSED}, DENIED)
-    assert await compare(check_preflight, SETTING, settings, tmp_path, [ACCOUNT]) == ({SILENT}, DENIED)
+    assert compare_all(BOTH, SETTING, settings, [ACCOUNT]) == ([{REFUSED}, {SILENT}], DENIED)

@@ -66,5 +66,5 @@ GROWN = scale_set(4, action=Action.UPDATE, live_body=PRESENT.body)
         (storage(), quotas(StorageAccounts=1), (), "fine", ""),
     ],
 )
-async def test_what_is_short_is_warned_of(planned, settings, present, verdict, code, tmp_path):
-    assert await compare(check_quota, planned, settings, tmp_path, present) == ({verdict}, code)
+def test_what_is_short_is_warned_of(planned, settings, present, verdict, code):
+    assert compare(check_quota, planned, settings, present) == ({verdict}, code)

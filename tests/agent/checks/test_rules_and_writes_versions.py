@@ -46,15 +46,15 @@ CASES = [
 
 
 @pytest.mark.parametrize(("change", "settings", "verdict"), CASES)
-async def test_the_verdict_is_what_the_write_gets(change, settings, verdict, tmp_path):
+def test_the_verdict_is_what_the_write_gets(change, settings, verdict):
     present = () if change.creates and not change.replaces and change is not BLOBS else [ACCOUNT]
-    verdicts, code = await compare(check_versions, change, settings, tmp_path, present)
+    verdicts, code = compare(check_versions, change, settings, present)
     assert verdicts == {verdict}
     refusals = {"NoRegisteredProviderFound", "LocationNotAvailableForResourceType"}
     assert code in (refusals if verdict == REFUSED else {""})
 
 
 @pytest.mark.parametrize("settings", [{}, lists(USED, arm_type="Microsoft.Storage/other")])
-async def test_a_type_that_is_not_listed_is_not_checked(settings, tmp_path):
+def test_a_type_that_is_not_listed_is_not_checked(settings):
     """The emulator takes any version of it, which a check cannot predict."""
-    assert await compare(check_versions, ACCOUNT, settings, tmp_path) == ({"not-checked"}, "")
+    assert compare(check_versions, ACCOUNT, settings) == ({"not-checked"}, "")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from gitsync.agent.checks.check_requests import CheckRequests
@@ -25,24 +27,39 @@ from tests.support.filled_store import fill
 GROUP_API = "2021-04-01"
 
 
-async def compare(
-    check: Check,
-    change: PlannedChange,
-    settings: Mapping[str, Any],
-    folder: Path,
-    present: Iterable[PlannedChange] = (),
+def compare(
+    check: Check, change: PlannedChange, settings: Mapping[str, Any], present: Iterable[PlannedChange] = ()
 ) -> tuple[set[str], str]:
     """Return the verdicts before the write, and the code that refused the write, "" if it was done.
 
     `present` are there, with the resource group, before the settings hold. The first principal of the settings does it,
     anonymous without one.
     """
+    (verdicts,), code = compare_all([check], change, settings, present)
+    return verdicts, code
+
+
+def compare_all(
+    checks: Iterable[Check],
+    change: PlannedChange,
+    settings: Mapping[str, Any],
+    present: Iterable[PlannedChange] = (),
+) -> tuple[list[set[str]], str]:
+    """As `compare`, with the verdicts of several checks."""
     store = fill({GROUP: {"location": "westeurope"}, **{other.arm_id: other.body or {} for other in present}})
-    file = folder / "settings.yaml"
-    file.write_text(json.dumps({"settings": {"throttle": "off", **settings}}))
-    async with writing(read_settings(file), store) as (writer, requests):
-        found = await check([change], requests)
-        return {finding.verdict.value for _, finding in found}, await _try(writer, change)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "settings.yaml"
+        file.write_text(json.dumps({"settings": {"throttle": "off", **settings}}))
+        read = read_settings(file)
+    return asyncio.run(_compare(checks, change, read, store))
+
+
+async def _compare(
+    checks: Iterable[Check], change: PlannedChange, settings: EmulatorSettings, store: Store
+) -> tuple[list[set[str]], str]:
+    async with writing(settings, store) as (writer, requests):
+        found = [await check([change], requests) for check in checks]
+        return [{finding.verdict.value for _, finding in each} for each in found], await _try(writer, change)
 
 
 async def _try(writer: Writer, change: PlannedChange) -> str:

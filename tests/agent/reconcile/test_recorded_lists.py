@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from copy import deepcopy
+from itertools import chain
 
 import pytest
 
@@ -43,8 +44,16 @@ def read_pairs(catalog, provider):
         yield kind, recording, ArmId(recording["list"]).key in lists
 
 
-def read_requested_pairs(catalog, provider):
-    return [(kind, pair) for kind, pair, is_requested in read_pairs(catalog, provider) if is_requested]
+@pytest.fixture(scope="module")
+def pairs(catalog):
+    """All pairs by their providers, each with the request of a manifest that sets all that its read shows."""
+    return {
+        provider: [
+            (kind, pair, is_requested, request_all(catalog, kind, pair["path"], pair["get"]))
+            for kind, pair, is_requested in read_pairs(catalog, provider)
+        ]
+        for provider in PAIRS
+    }
 
 
 def request_all(catalog, kind, arm_id, shown):
@@ -121,19 +130,21 @@ def list_missing(shown, read, path=""):
             yield from list_missing(one, other, path)
 
 
-def test_the_recorded_lists_are_those_that_a_run_requests(catalog):
-    rows = [row for provider in PAIRS for row in read_pairs(catalog, provider)]
+def test_the_recorded_lists_are_those_that_a_run_requests(pairs):
+    rows = list(chain(*pairs.values()))
     assert (
-        Counter(pair["list"].rpartition("/")[2] for _, pair, is_requested in rows if not is_requested)
+        Counter(pair["list"].rpartition("/")[2] for _, pair, is_requested, _ in rows if not is_requested)
         == NEVER_REQUESTED
     )
     assert len(rows) == 198
 
 
 @pytest.mark.parametrize("provider", PAIRS)
-def test_what_an_entry_approves_is_not_contradicted_by_the_read(catalog, provider):
+def test_what_an_entry_approves_is_not_contradicted_by_the_read(catalog, pairs, provider):
     contradicted = []
-    for kind, pair in read_requested_pairs(catalog, provider):
+    for kind, pair, is_requested, _ in pairs[provider]:
+        if not is_requested:
+            continue
         body = request_all(catalog, kind, pair["path"], pair["entry"])
         assert approves(kind, body, pair["entry"], pair["entry"]), pair["path"]
         if not approves(kind, body, pair["entry"], pair["get"]):
@@ -142,11 +153,10 @@ def test_what_an_entry_approves_is_not_contradicted_by_the_read(catalog, provide
 
 
 @pytest.mark.parametrize("provider", PAIRS)
-def test_an_entry_approves_no_value_that_the_read_shows_as_changed(catalog, provider):
+def test_an_entry_approves_no_value_that_the_read_shows_as_changed(pairs, provider):
     """Of each value that can be set: another one was set, and read before. Lists that no run requests count too."""
     hidden = []
-    for kind, pair, _ in read_pairs(catalog, provider):
-        body = request_all(catalog, kind, pair["path"], pair["get"])
+    for kind, pair, _, body in pairs[provider]:
         for path in list_leaves(body, pair["get"]):
             other, before = change(body, path), change(pair["get"], path)
             if approves(kind, other, before, pair["entry"]) and not approves(kind, other, before, pair["get"]):
@@ -155,19 +165,20 @@ def test_an_entry_approves_no_value_that_the_read_shows_as_changed(catalog, prov
 
 
 @pytest.mark.parametrize("provider", PAIRS)
-def test_an_entry_shows_all_that_can_be_set(catalog, provider):
+def test_an_entry_shows_all_that_can_be_set(pairs, provider):
     """So no list is requested in vain."""
     in_vain = []
-    for kind, pair in read_requested_pairs(catalog, provider):
-        body = request_all(catalog, kind, pair["path"], pair["get"])
+    for kind, pair, is_requested, body in pairs[provider]:
+        if not is_requested:
+            continue
         assert approves(kind, body, pair["get"], pair["get"]), pair["path"]
         if not approves(kind, body, pair["get"], pair["entry"]):
             in_vain.append(pair["path"])
     assert in_vain == []
 
 
-def test_what_entries_lack_is_known(catalog):
-    rows = [row for provider in PAIRS for row in read_requested_pairs(catalog, provider)]
+def test_what_entries_lack_is_known(pairs):
+    rows = [(kind, pair) for kind, pair, is_requested, _ in chain(*pairs.values()) if is_requested]
     lacking = {(kind.arm_type, name) for kind, pair in rows for name in list_missing(pair["entry"], pair["get"])}
     assert lacking == SHOWN_BY_READS_ONLY
     exported = {(kind.arm_type, path) for kind, _ in rows for path in kind.config_maps.values()}

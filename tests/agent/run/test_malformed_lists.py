@@ -81,10 +81,10 @@ def make_rows(table, *documents):
     }
 
 
-def play_rows(world, path, bodies, **when):
+def play_rows(world, path, bodies, *, status=200, **when):
     """Let the emulator answer some reads of the resources of each row with its body."""
     rows = [
-        json.dumps({"match": {"method": "GET", "path": path, **when}, "answer": {"status": 200, "body": body}})
+        json.dumps({"match": {"method": "GET", "path": path, **when}, "answer": {"status": status, "body": body}})
         for body in bodies
     ]
     played = rules(*(of_row(text, row) for row, text in enumerate(rows)))
@@ -127,12 +127,23 @@ def test_empty_groups_outlast_unexpected_lists(world):
     assert verdicts == {Verdict.BLOCKED}, "the next run reads the lists"
 
 
-@pytest.mark.parametrize("status", [403, 404, 409, 500])
-def test_a_list_that_is_refused_is_not_empty(world, status):
-    world.synced(group=GROUP, vnet=VNET)
-    play(with_stranger(world), "GET", "*/resourcegroups/core/resources", {"value": []}, status=status)
-    world.says().sync(prune=True, max_deletes=3, resource_timeout=60.0)
-    assert world.sent("DELETE") == [VNET_ID]
+def test_a_list_that_is_refused_is_not_empty(world):
+    statuses = [403, 404, 409, 500]
+    world.synced(**make_rows(statuses, GROUP, VNET))
+    for row in range(len(statuses)):
+        world.somebody_creates(of_row(STRANGER_ID, row), STRANGER)
+    lists = (
+        json.dumps(
+            {
+                "match": {"method": "GET", "path": "*/resourcegroups/core/resources"},
+                "answer": {"status": status, "body": {"value": []}},
+            }
+        )
+        for status in statuses
+    )
+    world.settings = replace(world.settings, rules=rules(*(of_row(text, row) for row, text in enumerate(lists))))
+    world.says().sync(prune=True, max_deletes=8, resource_timeout=60.0)
+    assert sorted(world.sent("DELETE")) == [of_row(VNET_ID, row) for row in range(len(statuses))]
 
 
 def test_an_empty_list_lets_no_group_go_before_what_is_on_record(world):
@@ -208,14 +219,18 @@ def test_what_is_read_wrongly_is_neither_written_nor_created(misread):
     assert planned.exit_code == 1
 
 
-@pytest.mark.parametrize("body", [{}, {"value": []}, {"message": "no route"}])
-def test_a_404_that_is_not_azures_reports_nothing(world, body):
+def test_a_404_that_is_not_azures_reports_nothing(world):
     """It is neither created again nor forgotten."""
-    world.synced(group=GROUP, vnet=VNET)
-    play(world, "GET", "*/virtualnetworks/hub", body, status=404)
-    assert of(world.sync(), "VirtualNetwork").verdict is Verdict.UNKNOWN
-    assert of(world.says(group=GROUP).sync(prune=True), "VirtualNetwork").record is not None
+    bodies = [{}, {"value": []}, {"message": "no route"}]
+    world.synced(**make_rows(bodies, GROUP, VNET))
+    play_rows(world, "*/virtualnetworks/hub", bodies, status=404)
+    report = world.sync(reads="each")  # no list of networks
     assert world.writes == []
+    removed = world.says(**make_rows(bodies, GROUP)).sync(prune=True, max_deletes=3)
+    assert world.writes == []
+    for row, body in enumerate(bodies):
+        assert of(report, "VirtualNetwork", f"hub{row}").verdict is Verdict.UNKNOWN, body
+        assert of(removed, "VirtualNetwork", f"hub{row}").record is not None, body
 
 
 ASSIGNMENT = """\

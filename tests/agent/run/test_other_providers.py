@@ -273,14 +273,14 @@ def test_a_group_is_created_and_its_id_is_exported_and_kept(world):
 
 
 def test_a_group_whose_name_changes_in_git_stays_the_same_group(world):
-    world.says(team=TEAM).sync()
+    world.synced(team=TEAM)
     before = id_of_team(world)
     assert of(world.says(team=TEAM.replace("The Team", "Those")).sync(), "SecurityGroup").action is Action.UPDATE
     assert id_of_team(world) == before
 
 
 def test_a_group_that_was_there_before_is_adopted_exported_and_never_deleted(world):
-    world.says(team=TEAM).sync()
+    world.synced(team=TEAM)
     group_id = id_of_team(world)
     shutil.rmtree(world.state)
     adopted = of(world.sync(), "SecurityGroup")
@@ -299,7 +299,7 @@ def test_a_group_that_gitsync_created_is_deleted(world):
 
 
 def test_a_manifest_of_a_group_may_be_renamed(world):
-    world.says(team=TEAM).sync()
+    world.synced(team=TEAM)
     group_id = id_of_team(world)
     renamed = world.says(team=TEAM.replace("name: team\n", "name: crew\n")).sync(prune=True, max_deletes=9)
     assert (renamed.exit_code, world.sent("DELETE")) == (0, [])

@@ -26,16 +26,20 @@ def world(tmp_path):
     return world
 
 
-def account(world):
-    return next(arm_id for arm_id in world.azure().ids() if arm_id.endswith("/data"))
+def account(world, name="data"):
+    return next(arm_id for arm_id in world.azure().ids() if arm_id.endswith(f"/{name}"))
 
 
-def change(world, values, **settings):
-    return world.somebody_changes(account(world), values, **settings)
+def called(name, text=ACCOUNT):
+    return text.replace("name: data", f"name: {name}")
 
 
-def outside(report):
-    return {each.path: (each.before, each.now) for each in of(report, "StorageAccount").comparison.outside}
+def change(world, values, name="data", **settings):
+    return world.somebody_changes(account(world, name), values, **settings)
+
+
+def outside(report, name="data"):
+    return {each.path: (each.before, each.now) for each in of(report, "StorageAccount", name).comparison.outside}
 
 
 def records(world):
@@ -83,8 +87,8 @@ def test_an_entry_of_a_list_that_shows_a_change_approves_nothing(world):
     assert outside(world.plan()) == {"/tags/owner": (None, "rob")}
 
 
-def acknowledge(world):
-    record = of(world.plan(outside_use=OutsideUse.ACKNOWLEDGE), "StorageAccount").record
+def acknowledge(world, name):
+    record = of(world.plan(outside_use=OutsideUse.ACKNOWLEDGE), "StorageAccount", name).record
     with StatusFolder(world.state) as store:
         state = store.load()
         store.save(
@@ -92,37 +96,44 @@ def acknowledge(world):
         )
 
 
-def upgrade(world):
-    (path,) = world.state.rglob("StorageAccount/*.json")
+def forget(world, name="data"):
+    """Make the record of an account as an older version did."""
+    (path,) = world.state.rglob(f"StorageAccount/{name}.json")
     record = json.loads(path.read_text())
     del record["gitsync"]["outside"]
-    path.write_text(json.dumps(record) + "\n")
+    path.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
+
+
+def test_what_is_recorded_without_a_put_may_be_reset_by_the_next_one(tmp_path):
+    """Somebody acknowledged it, a newer version wrote the record of an older one, or a PATCH was sent."""
+    world, names = World(tmp_path), ("acknowledged", "upgraded", "patched")
+    world.synced(group=GROUP, **{name: called(name) for name in names})
+    for name in names:
+        change(world, {"/tags": {"owner": "rob"}}, name)
+    acknowledge(world, "acknowledged")
+    forget(world, "upgraded")
+    changed = annotated(ACCOUNT.replace("Standard_LRS", "Standard_GRS"), **{"gitsync/update-method": "patch"})
+    said = {name: called(name, changed if name == "patched" else ACCOUNT) for name in names}
+    world.says(group=GROUP, **said).sync()
+    assert world.writes == [f"PATCH {account(world, 'patched')}"]
+    report = world.sync()
+    world.says(group=GROUP, **{name: called(name, ACCOUNT.replace("Standard_LRS", "Standard_ZRS")) for name in names})
+    planned = world.plan()
     world.sync()
-
-
-def patch(world):
-    text = annotated(ACCOUNT.replace("Standard_LRS", "Standard_GRS"), **{"gitsync/update-method": "patch"})
-    world.says(group=GROUP, account=text).sync()
-    assert [line.split()[0] for line in world.writes] == ["PATCH"]
-
-
-@pytest.mark.parametrize("record", [acknowledge, upgrade, patch])
-def test_what_is_recorded_without_a_put_may_be_reset_by_the_next_one(world, record):
-    change(world, {"/tags": {"owner": "rob"}})
-    record(world)
-    assert outside(world.sync()) == {}
-    world.says(group=GROUP, account=ACCOUNT.replace("Standard_LRS", "Standard_ZRS"))
-    assert [each.path for each in of(world.plan(), "StorageAccount").change.resets] == ["/tags/owner"]
-    world.sync()
-    world.says(group=GROUP, account=ACCOUNT)
-    assert of(world.plan(), "StorageAccount").change.resets == ()
+    later = world.says(group=GROUP, **{name: called(name) for name in names}).plan()
+    for name in names:
+        assert outside(report, name) == {}, name
+        resets = of(planned, "StorageAccount", name).change.resets
+        assert [each.path for each in resets] == ["/tags/owner"], name
+        assert of(later, "StorageAccount", name).change.resets == (), name
 
 
 def test_what_git_gives_up_is_a_difference_and_no_reset(world):
     world.says(
         group=GROUP, account=ACCOUNT.replace("networkAcls", "publicNetworkAccess: Disabled\n      networkAcls")
     ).sync()
-    upgrade(world)
+    forget(world)
+    world.sync()
     world.says(group=GROUP, account=ACCOUNT)
     result = of(world.plan(), "StorageAccount")
     assert [each.path for each in result.differences] == ["/properties/publicNetworkAccess"]
@@ -193,22 +204,25 @@ def test_a_secret_or_a_long_value_is_recorded_as_a_digest(tmp_path):
     assert not [text for text in records(world).values() if b"hunter2" in text or b"xxxx" in text]
 
 
-@pytest.mark.parametrize("member", ["types", "outside"])
-def test_a_record_of_an_older_version_gets_the_values_in_silence(world, member):
-    (path,) = world.state.rglob("StorageAccount/*.json")
+def test_a_record_of_an_older_version_gets_the_values_in_silence(tmp_path):
+    world, names = World(tmp_path), ("othertypes", "novalues")
+    world.synced(group=GROUP, **{name: called(name) for name in names})
+    forget(world, "novalues")
+    (path,) = world.state.rglob("StorageAccount/othertypes.json")
     record = json.loads(path.read_text())
-    if member == "outside":
-        del record["gitsync"]["outside"]
-    else:
-        record["gitsync"]["outside"]["types"] = "000000000000"
+    record["gitsync"]["outside"]["types"] = "000000000000"
     path.write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
-    change(world, {OPENED: "Enabled"})
-    assert outside(world.sync()) == {}
-    recorded = records(world)
-    assert outside(world.sync()) == {}
+    for name in names:
+        change(world, {OPENED: "Enabled"}, name)
+    first, recorded = world.sync(), records(world)
+    second = world.sync()
     assert records(world) == recorded
-    change(world, {OPENED: "Disabled"})
-    assert outside(world.plan()) == {OPENED: ("Enabled", "Disabled")}
+    for name in names:
+        change(world, {OPENED: "Disabled"}, name)
+    planned = world.plan()
+    for name in names:
+        assert (outside(first, name), outside(second, name)) == ({}, {}), name
+        assert outside(planned, name) == {OPENED: ("Enabled", "Disabled")}, name
 
 
 def test_another_api_version_gets_the_values_in_silence(world):

@@ -38,27 +38,37 @@ def change(world, name, values):
 
 
 FIELDS = [
-    (DATA, "StorageAccount", OPENED, "spec.publicNetworkAccess", "a field of an ASO kind"),
-    (DATA, "StorageAccount", {"/tags": {"owner": "ops"}}, "spec.tags.owner", "a tag"),
-    (DATA, "StorageAccount", {"/tags": {"cost.center": "7"}}, 'spec.tags["cost.center"]', "a tag with a dot"),
-    (DATA, "StorageAccount", {"/properties/networkAcls": {"defaultAction": "Deny"}}, "spec.networkAcls.defaultAction",
+    (DATA, OPENED, "spec.publicNetworkAccess", "a field of an ASO kind"),
+    (DATA, {"/tags": {"owner": "ops"}}, "spec.tags.owner", "a tag"),
+    (DATA, {"/tags": {"cost.center": "7"}}, 'spec.tags["cost.center"]', "a tag with a dot"),
+    (DATA, {"/properties/networkAcls": {"defaultAction": "Deny"}}, "spec.networkAcls.defaultAction",
         "a member of an object"),
-    (FLOW_ID, "AzureResource", {"/properties/state": "Disabled"}, "spec.body.properties.state", "an AzureResource"),
-    (FLOW_ID, "AzureResource", {"/tags": {"owner": "ops"}}, "spec.body.tags.owner", "its tags"),
+    (FLOW_ID, {"/properties/state": "Disabled"}, "spec.body.properties.state", "an AzureResource"),
+    (FLOW_ID, {"/tags": {"owner": "ops"}}, "spec.body.tags.owner", "its tags"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "kind", "values", "field", "why"), FIELDS, ids=[row[-1] for row in FIELDS])
-def test_a_change_has_the_field_of_the_manifest(world, name, kind, values, field, why):
-    change(world, name, values)
+def test_a_change_has_the_field_of_the_manifest(tmp_path):
+    """The resource of each row is changed in its own way."""
+    world = World(tmp_path)
+    documents = {DATA: ACCOUNT.replace("name: data", "name: ROW"), FLOW_ID: FLOW.replace("name: flow", "name: ROW")}
+    names = [f"row{row}" for row in range(len(FIELDS))]
+    world.synced(
+        group=GROUP, **{name: documents[row[0]].replace("ROW", name) for name, row in zip(names, FIELDS, strict=True)}
+    )
+    for name, (_, values, _, _) in zip(names, FIELDS, strict=True):
+        change(world, f"/{name}", values)
     report = world.plan(who="auto")
-    shown = text.render(report, names=True)
-    assert f"    + {field}: " in shown, why
+    shown, done = text.render(report, names=True), text.render(world.sync())
+    assert shown.startswith("A sync would change nothing; 6 changed outside of git\n")
     assert "Changed by rob@contoso.com" in shown
-    assert shown.startswith("A sync would change nothing; 1 changed outside of git\n")
-    row = next(row for row in build_document(report)["resources"] if row["kind"] == kind)
-    assert [entry["field"] for entry in row["outside"]] == [field]
-    assert field in text.render(world.sync()), "a sync reports it too"
+    authors = {result.key.name: [change.name for change in result.changed_by] for result in report.results}
+    outside = {row["name"]: row["outside"] for row in build_document(report)["resources"] if "outside" in row}
+    for name, (_, _, field, why) in zip(names, FIELDS, strict=True):
+        assert f"    + {field}: " in shown, why
+        assert [entry["field"] for entry in outside[name]] == [field], why
+        assert authors[name] == ["rob@contoso.com"], why
+        assert f"    + {field}: " in done, f"{why}: a sync reports it too"
 
 
 def test_an_entry_of_a_list_is_named_by_its_key(world):

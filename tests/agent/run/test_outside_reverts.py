@@ -35,15 +35,28 @@ BEFORE = {
 REVERT = {"outside_use": OutsideUse.RESTORE}
 
 
-@pytest.fixture(scope="module")
-def adopted(tmp_path_factory):
-    """An account that was adopted with more values than git has."""
-    world = World(tmp_path_factory.mktemp("adopted"))
+def adopt(folder, *names):
+    """Accounts that were adopted with more values than git has."""
+    world = World(folder)
     world.synced(group=GROUP)
-    world.somebody_creates(ACCOUNT_ID, BEFORE)
-    world.says(group=GROUP, account=ACCOUNT).sync()
+    for name in names:
+        world.somebody_creates(id_of(name), BEFORE)
+    world.says(group=GROUP, **{name: called(name) for name in names}).sync()
     assert not world.writes
     return world
+
+
+def called(name, text=ACCOUNT):
+    return text.replace("name: data", f"name: {name}")
+
+
+def id_of(name):
+    return ACCOUNT_ID.replace("/data", f"/{name}")
+
+
+@pytest.fixture(scope="module")
+def adopted(tmp_path_factory):
+    return adopt(tmp_path_factory.mktemp("adopted"), "data")
 
 
 @pytest.fixture
@@ -51,16 +64,16 @@ def world(adopted, tmp_path):
     return adopted.copy(tmp_path)
 
 
-def change(world, values, **settings):
-    return world.somebody_changes(ACCOUNT_ID, values, **settings)
+def change(world, values, name="data", **settings):
+    return world.somebody_changes(id_of(name), values, **settings)
 
 
-def read(world):
-    return world.read(ACCOUNT_ID, api_version="2023-01-01")
+def read(world, name="data"):
+    return world.read(id_of(name), api_version="2023-01-01")
 
 
-def outside(report):
-    return {each.path: (each.before, each.now) for each in of(report, "StorageAccount").comparison.outside}
+def outside(report, name="data"):
+    return {each.path: (each.before, each.now) for each in of(report, "StorageAccount", name).comparison.outside}
 
 
 def bodies(world, method):
@@ -86,22 +99,29 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("values", "remove", "patch", "why"), CHANGES, ids=[row[-1] for row in CHANGES])
-def test_a_patch_restores_just_what_changed(world, values, remove, patch, why):
-    before = read(world)
-    change(world, values, remove=remove)
-    planned = of(world.plan(**REVERT), "StorageAccount")
-    assert (planned.verdict, planned.action) == (Verdict.IN_SYNC, Action.UPDATE)
-    assert planned.change.restores == planned.comparison.outside
-    assert planned.condition.message.startswith("The revert restores "), planned.condition
-    result = of(world.sync(**REVERT), "StorageAccount")
-    assert world.writes == [f"PATCH {ACCOUNT_ID}"], why
-    assert bodies(world, "PATCH") == [patch], why
-    assert (result.action, result.condition.is_ready) == (Action.UPDATE, True)
-    assert sort_rules(read(world)["properties"]) == sort_rules(before["properties"])
-    assert read(world)["tags"] == before["tags"]
-    assert not outside(world.sync())
+def test_a_patch_restores_just_what_changed(tmp_path):
+    """The account of each row is changed in its own way."""
+    rows = {f"data{row}": changed for row, changed in enumerate(CHANGES)}
+    world = adopt(tmp_path, *rows)
+    before = {name: read(world, name) for name in rows}
+    for name, (values, remove, _, _) in rows.items():
+        change(world, values, name, remove=remove)
+    plan, report = world.plan(**REVERT), world.sync(**REVERT)
+    assert sorted(world.writes) == [f"PATCH {id_of(name)}" for name in rows]
+    sent = {request.path: request.body for request in world.requests if request.method == "PATCH"}
+    again = world.sync()
     assert not world.writes
+    for name, (_, _, patch, why) in rows.items():
+        planned, result = of(plan, "StorageAccount", name), of(report, "StorageAccount", name)
+        assert (planned.verdict, planned.action) == (Verdict.IN_SYNC, Action.UPDATE), why
+        assert planned.change.restores == planned.comparison.outside, why
+        assert planned.condition.message.startswith("The revert restores "), planned.condition
+        assert sent[id_of(name)] == patch, why
+        assert (result.action, result.condition.is_ready) == (Action.UPDATE, True), why
+        live = read(world, name)
+        assert sort_rules(live["properties"]) == sort_rules(before[name]["properties"]), why
+        assert live["tags"] == before[name]["tags"], why
+        assert not outside(again, name), why
 
 
 def sort_rules(properties):
@@ -111,8 +131,17 @@ def sort_rules(properties):
 
 
 KEEPS = "{match: {method: PUT, type: Microsoft.Storage/storageAccounts}, keep: [/properties, /tags]}"
-REFUSES = "{match: {method: PATCH}, answer: {status: 405}}"
-IGNORES = "{match: {method: PATCH}, answer: {status: 200, body: {}}}"
+KEPT_AS_IT_IS = [
+    ("answer: {status: 405}", "it refused the PATCH (", {}, "a refusal alone"),
+    ("answer: {status: 405}", "it refused the PATCH (", {SKU: "Premium_LRS"}, "a refusal after drift"),
+    ("answer: {status: 200, body: {}}", "it ignored the PATCH", {}, "a PATCH that does nothing"),
+    (
+        "answer: {status: 200, body: {}}",
+        "it ignored the PATCH",
+        {SKU: "Premium_LRS"},
+        "one that does nothing after drift",
+    ),
+]
 
 
 def script(world, *lines):
@@ -131,27 +160,30 @@ def test_drift_is_written_first_and_then_what_is_still_changed(world):
     assert not outside(world.plan())
 
 
-@pytest.mark.parametrize(("rule", "said"), [(REFUSES, "it refused the PATCH ("), (IGNORES, "it ignored the PATCH")])
-@pytest.mark.parametrize("drift", [{}, {SKU: "Premium_LRS"}], ids=["alone", "after drift"])
-def test_what_azure_keeps_is_an_error_and_is_found_again(world, rule, said, drift):
-    change(world, {OPENED: "Enabled", **drift})
-    script(world, KEEPS, rule)
-    result = of(world.sync(**REVERT), "StorageAccount")
-    assert (result.condition.reason, result.is_fine) == (KEPT, False)
-    assert result.condition.message.startswith("Azure kept spec.publicNetworkAccess as changed outside of git: ")
-    assert said in result.condition.message
-    assert "gitsync acknowledge StorageAccount/data" in result.condition.advice
-    assert len(bodies(world, "PATCH")) == 1, "it is sent once"
-    again = of(world.sync(), "StorageAccount")
+def test_what_azure_keeps_is_an_error_and_is_found_again(tmp_path):
+    rows = {f"data{row}": kept for row, kept in enumerate(KEPT_AS_IT_IS)}
+    world = adopt(tmp_path, *rows)
+    for name, (_, _, drift, _) in rows.items():
+        change(world, {OPENED: "Enabled", **drift}, name)
+    script(world, KEEPS, *(f"{{match: {{method: PATCH, path: '*/{name}'}}, {rows[name][0]}}}" for name in rows))
+    report = world.sync(**REVERT)
+    assert sorted(world.sent("PATCH")) == [id_of(name) for name in rows], "each is sent once"
+    later = world.sync()
     assert not world.writes
-    assert [each.path for each in again.comparison.outside] == [OPENED]
-    assert again.condition.is_ready
+    for name, (_, said, _, why) in rows.items():
+        result, again = of(report, "StorageAccount", name), of(later, "StorageAccount", name)
+        assert (result.condition.reason, result.is_fine) == (KEPT, False), why
+        assert result.condition.message.startswith("Azure kept spec.publicNetworkAccess as changed outside of git: ")
+        assert said in result.condition.message, why
+        assert f"gitsync acknowledge StorageAccount/{name}" in result.condition.advice, why
+        assert [each.path for each in again.comparison.outside] == [OPENED], why
+        assert again.condition.is_ready, why
 
 
 def test_an_operation_that_outlasts_the_run_keeps_the_recorded_values(world):
     change(world, {OPENED: "Enabled"})
     script(world, "{match: {method: PATCH}, operation: {style: async, seconds: 900}}")
-    result = of(world.sync(resource_timeout=60.0, **REVERT), "StorageAccount")
+    result = of(world.sync(resource_timeout=6.0, **REVERT), "StorageAccount")
     assert result.condition.reason == "Reconciling"
     world.settings = replace(world.settings, rules=())
     asyncio.run(world.clock.sleep(1000))
@@ -232,12 +264,15 @@ LEFT = [
 ]
 
 
-@pytest.mark.parametrize(("text", "verdict", "why"), LEFT, ids=[row[-1] for row in LEFT])
-def test_what_is_skipped(world, text, verdict, why):
-    change(world, {OPENED: "Enabled"})
-    world.says(group=GROUP, account=text)
-    result = of(world.plan(**REVERT), "StorageAccount")
-    assert (result.verdict, result.change.restores) == (verdict, ()), why
+def test_what_is_skipped(tmp_path):
+    rows = {f"data{row}": left for row, left in enumerate(LEFT)}
+    world = adopt(tmp_path, *rows)
+    for name in rows:
+        change(world, {OPENED: "Enabled"}, name)
+    report = world.says(group=GROUP, **{name: called(name, text) for name, (text, _, _) in rows.items()}).plan(**REVERT)
+    for name, (_, verdict, why) in rows.items():
+        result = of(report, "StorageAccount", name)
+        assert (result.verdict, result.change.restores) == (verdict, ()), why
 
 
 def test_a_run_that_is_killed_anywhere_loses_no_change(world, tmp_path):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-import pytest
+from itertools import chain, pairwise
 
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.planning.status.advice import find_condition_advice
 from tests.support.fault_rules import rules
-from tests.support.world import GROUP, VNET, VNET_ID, World, of
+from tests.support.world import GROUP, VNET, World, of
 
 CHANGED = VNET.replace("10.0.0.0/16", "10.1.0.0/16")
 
 
-def refusing(method, status, code, message, times=1):
-    match = f"{{method: {method}, type: Microsoft.Network/virtualNetworks, times: {times}}}"
+def refusing(method, status, code, message, times=1, about="type: Microsoft.Network/virtualNetworks"):
+    match = f"{{method: {method}, {about}, times: {times}}}"
     return rules(f'{{match: {match}, answer: {{status: {status}, code: {code}, message: "{message}"}}}}')
 
 
@@ -26,26 +24,32 @@ def refused_world(path, *refusal, **more):
     return world
 
 
-@pytest.mark.parametrize(
-    ("status", "code", "message"),
-    [
-        (409, "EtagMismatch", "Operation is not allowed: Another operation is in progress"),
-        (409, "OperationNotAllowed", "Another operation (Updating) is in progress."),
-        (409, "SomethingNew", "Writes of this kind are not supported concurrently: it is being updated."),
-        (412, "PreconditionFailed", "There is another user operation in progress which requires an exclusive lock."),
-        (423, "Locked", "The server is busy."),
-    ],
-)
-def test_it_is_read_and_sent_again(tmp_path, status, code, message):
-    world = refused_world(tmp_path, "PUT", status, code, message, times=3)
-    report = world.says(group=GROUP, net=CHANGED).sync()
+PASSING = [
+    (409, "EtagMismatch", "Operation is not allowed: Another operation is in progress"),
+    (409, "OperationNotAllowed", "Another operation (Updating) is in progress."),
+    (409, "SomethingNew", "Writes of this kind are not supported concurrently: it is being updated."),
+    (412, "PreconditionFailed", "There is another user operation in progress which requires an exclusive lock."),
+    (423, "Locked", "The server is busy."),
+]
+
+
+def test_it_is_read_and_sent_again(tmp_path):
+    """The network of each row is refused in its own way."""
+    names = [f"hub{row}" for row in range(len(PASSING))]
+    world = World(tmp_path)
+    world.synced(group=GROUP, **{name: VNET.replace("hub", name) for name in names})
+    refusals = (
+        refusing("PUT", *row, times=3, about=f"path: '*/{name}'") for name, row in zip(names, PASSING, strict=True)
+    )
+    world.settings = EmulatorSettings(limits=None, rules=tuple(chain(*refusals)))
+    report = world.says(group=GROUP, **{name: CHANGED.replace("hub", name) for name in names}).sync()
     assert report.exit_code == 0
-    requested = [
-        request.method for request in world.requests if request.path == VNET_ID and request.method in {"GET", "PUT"}
-    ]
-    puts = [at for at, method in enumerate(requested) if method == "PUT"]
-    assert len(puts) == 4
-    assert all("GET" in requested[first:second] for first, second in pairwise(puts))
+    for name, row in zip(names, PASSING, strict=True):
+        requests = [request for request in world.requests if request.path.endswith(f"/{name}")]
+        requested = [request.method for request in requests if request.method in {"GET", "PUT"}]
+        puts = [at for at, method in enumerate(requested) if method == "PUT"]
+        assert len(puts) == 4, row
+        assert all("GET" in requested[first:second] for first, second in pairwise(puts)), row
 
 
 def test_what_lasts_keeps_the_azure_answer_and_has_advice(tmp_path):

@@ -32,9 +32,9 @@ def world(synced, tmp_path):
     return synced.copy(tmp_path)
 
 
-def poison(world, **members):
+def poison(world, name="hub", **members):
     """Change the record of the network, and the index with it, as an attacker would."""
-    [file] = world.state.rglob("hub.json")
+    [file] = world.state.rglob(f"{name}.json")
     record = json.loads(file.read_text())
     record["gitsync"] |= members
     record["metadata"]["annotations"] = {"serviceoperator.azure.com/resource-id": record["gitsync"]["armId"]}
@@ -42,7 +42,7 @@ def poison(world, **members):
     index = world.state / "inventory.json"
     inventory = json.loads(index.read_text())
     for entry in inventory["resources"]:
-        if entry["key"].endswith("/hub"):
+        if entry["key"].endswith(f"/{name}"):
             entry |= {name: record["gitsync"][name] for name in ("armId", "claim", "policy")}
     index.write_bytes(write_document(inventory))
     return file
@@ -56,30 +56,40 @@ def unseal(world):
         file.write_bytes(write_document(document))
 
 
-@pytest.mark.parametrize(
-    ("members", "key", "says", "why"),
-    [
-        ({"armId": OTHER_GROUP}, None, "has the type Microsoft.Resources/resourceGroups", "a group as a network's id"),
-        ({"armId": VNET_ID.replace("/core/", "/other/")}, None, "is not below its owner", "a network of others"),
-        ({"armId": VNET_ID.replace("/hub", "/prod")}, KEY, "was changed after it was signed", "a network of the group"),
-        ({"policy": "manage", "writes": 9}, KEY, "was changed after it was signed", "any other member"),
-        ({"seal": None}, KEY, "is not signed", "a record whose seal was removed"),
-        ({"seal": "hmac-sha256:00000000:00"}, KEY, "with a key that this run does not have", "or replaced"),
-    ],
-)
-def test_a_poisoned_record_deletes_nothing_and_stays_as_it_is(world, members, key, says, why):
+UNSIGNED = [
+    ({"armId": OTHER_GROUP}, "has the type Microsoft.Resources/resourceGroups", "a group as a network's id"),
+    ({"armId": VNET_ID.replace("/core/", "/other/")}, "is not below its owner", "a network of others"),
+]
+SIGNED = [
+    ({"armId": VNET_ID.replace("/hub", "/prod")}, "was changed after it was signed", "a network of the group"),
+    ({"policy": "manage", "writes": 9}, "was changed after it was signed", "any other member"),
+    ({"seal": None}, "is not signed", "a record whose seal was removed"),
+    ({"seal": "hmac-sha256:00000000:00"}, "with a key that this run does not have", "or replaced"),
+]
+
+
+@pytest.mark.parametrize(("key", "rows"), [(None, UNSIGNED), (KEY, SIGNED)], ids=["without a key", "with a key"])
+def test_a_poisoned_record_deletes_nothing_and_stays_as_it_is(tmp_path, key, rows):
+    """Each row has the record of a network of its own."""
+    world, names = World(tmp_path), [f"hub{row}" for row in range(len(rows))]
+    world.says(group=GROUP, **{name: VNET.replace("hub", name) for name in names}).sync(digest_key=KEY)
+    world.outside("PUT", OTHER_GROUP, {"location": "westeurope"})
+    world.says(group=GROUP)
     if key is None:
         unseal(world)
-    file = poison(world, **members)
-    before = file.read_bytes()
-    for report in (world.plan(prune=True, digest_key=key), world.sync(prune=True, digest_key=key)):
-        hub = of(report, "VirtualNetwork")
-        assert hub.verdict is Verdict.BLOCKED, why
-        assert says in hub.condition.message, why
-        assert [p.code for p in report.problems if p.is_error] == ["RecordNotTrusted"], why
+    files = [poison(world, name, **members) for name, (members, _, _) in zip(names, rows, strict=True)]
+    before = [file.read_bytes() for file in files]
+    for start in (world.plan, world.sync):
+        report = start(prune=True, digest_key=key)
+        assert world.sent("DELETE") == []
+        for name, (_, says, why) in zip(names, rows, strict=True):
+            hub = of(report, "VirtualNetwork", name)
+            assert hub.verdict is Verdict.BLOCKED, why
+            assert says in hub.condition.message, why
+        assert [p.code for p in report.problems if p.is_error] == ["RecordNotTrusted"] * len(rows)
         assert report.exit_code == 1
-        assert world.sent("DELETE") == [], why
-    assert file.read_bytes() == before
+    for file, content, (_, _, why) in zip(files, before, rows, strict=True):
+        assert file.read_bytes() == content, why
 
 
 def test_the_name_of_the_namespace_does_not_bypass_the_seal(world, monkeypatch):

@@ -120,8 +120,9 @@ def test_each_answer_of_the_endpoint_has_its_outcome(
         assert (network.condition.reason, network.condition.is_ready) == (reason, False), why
         assert says in network.condition.message, why
     assert count_taken(world) == (0 if reason else 1), "no write that Azure took is sent twice"
-    world.sync()
-    assert count_taken(world) == 0 or reason, "the next run has nothing to do"
+    if not reason:
+        world.sync()
+        assert count_taken(world) == 0, "the next run has nothing to do"
 
 
 def test_a_plan_requests_no_token(world: World):

@@ -255,7 +255,7 @@ def test_a_refused_delete_is_a_warning_and_stays_on_record(tmp_path):
 def test_a_delete_that_outlasts_the_run_is_picked_up(world):
     world.synced(group=GROUP, vnet=VNET)
     world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=100))
-    found = of(world.says(group=GROUP).sync(prune=True, run_timeout=60.0), "VirtualNetwork")
+    found = of(world.says(group=GROUP).sync(prune=True, run_timeout=6.0), "VirtualNetwork")
     assert (found.condition.reason, found.record.writes.operation.kind) == ("Deleting", "delete")
     assert of(world.sync(prune=True), "VirtualNetwork").action is Action.DELETE
     assert world.sent("DELETE") == []

@@ -41,8 +41,9 @@ def patched(document):
     return annotated(document, **{"gitsync/update-method": "patch"})
 
 
-def last_body(world):
-    return [request.body for request in world.requests if request.method in {"PUT", "PATCH"}][-1]
+def list_bodies(world):
+    """What the last run has sent, by the id of its resource."""
+    return {request.path: request.body for request in world.requests if request.method in {"PUT", "PATCH"}}
 
 
 CASES = {
@@ -58,7 +59,7 @@ ROWS = [(f"{case}, {method}", method, *CASES[case]) for case in CASES for method
 
 
 def rename(document, name):
-    return re.sub(r"(?<=metadata:\n      )name: \S+", f"name: {name}", document)
+    return re.sub(r"(?m)^      name: \S+", f"      name: {name}", document, count=1)
 
 
 def make_documents(select):
@@ -89,7 +90,7 @@ def test_it_is_pending_and_shown_and_gone_after_one_write(world, tmp_path):
     """In the end, Azure is as if it had never been otherwise."""
     world.says(**make_documents(lambda before, after: before)).sync()
     planned = world.says(**make_documents(lambda before, after: after)).plan()
-    report, sent, there = world.sync(), world.writes, in_azure(world)
+    report, sent, bodies, there = world.sync(), world.writes, list_bodies(world), in_azure(world)
     again = world.sync()
     assert world.writes == []
     other = make_world(tmp_path / "other")
@@ -106,6 +107,11 @@ def test_it_is_pending_and_shown_and_gone_after_one_write(world, tmp_path):
         assert [line for line in sent if line.endswith(f"/{name}")] == [f"{method.upper()} {written.arm_id}"], why
         assert of(again, kind, name).verdict is Verdict.IN_SYNC, why
         assert requested(there[written.arm_id]) == requested(in_azure(other)[written.arm_id]), why
+        if why == "an object, patch":
+            assert bodies[written.arm_id] == {"properties": {"dhcpOptions": None}}
+        elif why == "an object, put":
+            assert "dhcpOptions" not in bodies[written.arm_id]["properties"]
+            assert "dhcpOptions" not in there[written.arm_id]["properties"]
     assert len(sent) == len(ROWS)
 
 
@@ -114,24 +120,41 @@ def make_world(folder, **settings):
     return World(folder, **settings)
 
 
-def test_a_patch_takes_it_away_with_a_null(world):
-    world.synced(group=GROUP, vnet=patched(DNS))
-    world.synced(group=GROUP, vnet=patched(VNET))
-    assert last_body(world) == {"properties": {"dhcpOptions": None}}
+def ignoring(document, method="put"):
+    return annotated(document, **{"gitsync/ignore": "[/tags/env]", "gitsync/update-method": method})
 
 
-def test_a_put_leaves_it_out(world):
-    world.synced(group=GROUP, vnet=DNS)
-    world.synced(group=GROUP, vnet=VNET)
-    assert "dhcpOptions" not in last_body(world)["properties"]
-    assert "dhcpOptions" not in world.read(VNET_ID, NETWORK)["properties"]
+def test_groups_that_azure_has_otherwise_or_git_ignores(world):
+    """Each is a resource group with two tags, of which git drops one."""
+    former = {"lost": TAGGED, "changed": TAGGED, "now": TAGGED}
+    former |= {method: ignoring(TAGGED, method) for method in ("put", "patch")}
+    world.synced(**{name: rename(document, name) for name, document in former.items()})
+    body = {"location": "westeurope", "tags": {"team": "a"}}
+    world.outside("PUT", id_of("lost"), body)
+    world.outside("PUT", id_of("changed"), {**body, "tags": {"team": "a", "env": "azure"}})
+
+    said = {"lost": ONE_TAG, "changed": ONE_TAG, "now": ignoring(ONE_TAG)}
+    said |= {method: ignoring(ONE_TAG, method) for method in ("put", "patch")}
+    report = world.says(**{name: rename(document, name) for name, document in said.items()}).sync()
+    assert of(report, "ResourceGroup", "lost").verdict is Verdict.IN_SYNC, "Azure lost it already"
+    (difference,) = of(report, "ResourceGroup", "changed").differences
+    shown = (difference.path, difference.live, difference.rule)
+    assert shown == ("/tags/env", "azure", "removed from git"), "what somebody changed before is shown as it is"
+    assert of(report, "ResourceGroup", "now").verdict is Verdict.IN_SYNC, "ignoring it only now keeps it"
+    for method in ("put", "patch"):
+        assert of(report, "ResourceGroup", method).verdict is Verdict.IN_SYNC, "what is ignored does not leave Azure"
+    assert world.writes == [f"PUT {id_of('changed')}"]
+    assert in_azure(world)[id_of("now")]["tags"] == {"team": "a", "env": "b"}
+
+    said |= {method: said[method].replace("team: a", "team: new") for method in ("put", "patch")}
+    world.says(**{name: rename(document, name) for name, document in said.items()}).sync()
+    for method in ("put", "patch"):
+        assert in_azure(world)[id_of(method)]["tags"] == {"team": "new", "env": "b"}, method
 
 
-def test_what_azure_lost_already_is_not_pending(world):
-    world.synced(group=TAGGED)
-    world.outside("PUT", GROUP_ID, {"location": "westeurope", "tags": {"team": "a"}})
-    report = world.says(group=ONE_TAG).sync()
-    assert (of(report, "ResourceGroup").verdict, world.writes) == (Verdict.IN_SYNC, [])
+def id_of(name):
+    """The id of a resource group."""
+    return GROUP_ID.replace("/core", f"/{name}")
 
 
 IDS = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/ids/providers/Microsoft.ManagedIdentity/userAssignedIdentities"
@@ -242,15 +265,16 @@ def test_what_azure_keeps_in_any_case_is_reported_until_git_or_azure_changes(tmp
     report = world.says(**make_accounts(with_less, cases)).sync()
     for case in cases:
         assert find_methods(world, case) == KEPT[case][1], case
-    for _ in range(2):
-        planned = world.plan()
+    later = [world.plan(), world.sync()]
+    assert world.writes == []
+    later.append(world.sync())
+    assert world.writes == []
+    for each in (report, *later):
         for case in cases:
-            result, found = (of(each, "DatabaseAccount", NAMES[case]) for each in (report, planned))
+            result = of(each, "DatabaseAccount", NAMES[case])
             assert (result.condition.reason, result.is_fine) == ("KeptByAzure", False), case
             assert result.condition.message == f"Azure kept {KEPT[case][2]}, which git no longer has."
-            assert (found.condition.reason, found.is_fine, found.action) == ("KeptByAzure", False, Action.NONE), case
-        report = world.sync()
-        assert world.writes == []
+            assert each is report or result.action is Action.NONE, case
     planned = world.says(**make_accounts(lambda case: with_less(case).replace("team: a", "team: z"), cases)).plan()
     report = world.says(**make_accounts(with_all, cases)).sync()
     assert world.writes == []
@@ -260,35 +284,58 @@ def test_what_azure_keeps_in_any_case_is_reported_until_git_or_azure_changes(tmp
         assert of(report, "DatabaseAccount", NAMES[case]).condition.is_ready, case
 
 
-DEFAULTS = {
-    "Azure fills it in again": "move: [{set: {/properties/minimalTlsVersion: Tls12}}]",
-    "Azure takes no null for it": "answer: {code: InvalidRequestContent, status: 400, message: 'No null, please.'}",
-}
+LESS_RULES = ACCOUNT.replace(", {ipAddressOrRange: 2.2.2.2}", "")
+KEPT_RULE = "Azure kept spec.ipRules[ipAddressOrRange=2.2.2.2], which git no longer has."
+KEPT_TAG = "Azure kept spec.tags.env, which git no longer has. Azure refused to remove it: MethodNotAllowed: No."
+FILLED = "move: [{set: {/properties/minimalTlsVersion: Tls12}}]"
+NO_NULL = "answer: {code: InvalidRequestContent, status: 400, message: 'No null, please.'}"
+NO_PATCH = "answer: {code: MethodNotAllowed, status: 405, message: 'No.'}"
+ANSWERED = [  # without a field, and when and how Azure answers what of it; how many writes it takes; what remains
+    ("filled", ACCOUNT.replace(TLS, ""), [("PUT", "nth: 2", FILLED), ("PUT", "nth: 3", FILLED)], 2, ""),
+    ("no-null", ACCOUNT.replace(TLS, ""), [("PUT", "nth: 2", FILLED), ("PUT", "nth: 3", NO_NULL)], 2, ""),
+    ("entry", LESS_RULES, [], 1, KEPT_RULE),
+    ("default", LESS_RULES.replace(TLS, ""), [("PUT", "after: 1", FILLED.replace("Tls12", "Tls"))], 1, KEPT_RULE),
+    ("refused", ACCOUNT.replace(", env: b", ""), [("PATCH", "after: 0", NO_PATCH)], 2, KEPT_TAG),
+]
 
 
-@pytest.mark.parametrize("why", DEFAULTS)
-def test_a_field_that_has_its_value_without_git_has_azures_default(tmp_path, why):
-    first = f"{{match: {{method: PUT, path: '{ACCOUNT_ID}', nth: 2}}, move: [{{set: {{/properties/minimalTlsVersion: Tls12}}}}]}}"
-    world = World(
-        tmp_path, rules=rules(first, f"{{match: {{method: PUT, path: '{ACCOUNT_ID}', nth: 3}}, {DEFAULTS[why]}}}")
-    )
-    world.synced(group=GROUP, account=ACCOUNT)
-    result = of(world.says(group=GROUP, account=ACCOUNT.replace(TLS, "")).sync(), "DatabaseAccount")
-    assert (result.condition.is_ready, result.action, len(world.writes)) == (True, Action.UPDATE, 2)
-    assert (of(world.sync(), "DatabaseAccount").verdict, world.writes) == (Verdict.IN_SYNC, [])
-    assert of(world.says(group=GROUP, account=ACCOUNT).plan(), "DatabaseAccount").verdict is Verdict.IN_SYNC
+def test_what_azure_answers_to_the_demand(tmp_path):
+    """A field that has its value without git has Azure's default: Azure fills it in again, or takes no null for it. An
+    entry that it keeps in a list is named. It is not sent again for what has Azure's default by now. A demand that
+    Azure refuses leaves what it accepted.
+    """
+    answers = [
+        f"{{match: {{method: {method}, path: '*/{name}', {when}}}, {answer}}}"
+        for name, _, of_name, _, _ in ANSWERED
+        for method, when, answer in of_name
+    ]
+    keep = [OF_ACCOUNT.replace("type: Microsoft.DocumentDB/databaseAccounts", f"path: '*/{name}'") for name in KEEPING]
+    world = World(tmp_path, rules=rules(*keep, *answers))
+    before = {name: rename(ACCOUNT, name) for name, *_ in ANSWERED}
+    world.says(group=GROUP, **before).sync()
+    world.says(group=GROUP, **{name: rename(less, name) for name, less, *_ in ANSWERED})
+    fields = of(world.plan(), "DatabaseAccount", "entry").comparison.fields
+    assert [field.name for field in fields.values()] == ["spec.ipRules[ipAddressOrRange=2.2.2.2]"]
+    report, writes = world.sync(), world.writes
+    again = world.sync()
+    assert world.writes == []
+    later = world.sync()
+    assert world.writes == []
+    planned = world.says(group=GROUP, **before).plan()
+    for name, _, _, count, message in ANSWERED:
+        assert len([line for line in writes if line.endswith(f"/{name}")]) == count, name
+        result, *others = (of(each, "DatabaseAccount", name) for each in (report, again, later))
+        assert result.action is Action.UPDATE, name
+        if message:
+            assert [each.condition.message for each in (result, *others)] == [message] * 3
+        else:
+            assert result.condition.is_ready, name
+            assert [other.verdict for other in others] == [Verdict.IN_SYNC] * 2, name
+            assert of(planned, "DatabaseAccount", name).verdict is Verdict.IN_SYNC, name
 
 
-def test_an_entry_that_azure_keeps_in_a_list_is_named(tmp_path):
-    """Nothing more can be shown than the list without it."""
-    world = World(tmp_path, rules=rules(OF_ACCOUNT))
-    world.synced(group=GROUP, account=ACCOUNT)
-    less = ACCOUNT.replace(", {ipAddressOrRange: 2.2.2.2}", "")
-    planned = of(world.says(group=GROUP, account=less).plan(), "DatabaseAccount")
-    assert [field.name for field in planned.comparison.fields.values()] == ["spec.ipRules[ipAddressOrRange=2.2.2.2]"]
-    result = of(world.sync(), "DatabaseAccount")
-    assert result.condition.message == "Azure kept spec.ipRules[ipAddressOrRange=2.2.2.2], which git no longer has."
-    assert len(world.writes) == 1
+KEEPING = ("entry", "default", "refused")
+"""The accounts of which Azure keeps what a PUT leaves out."""
 
 
 def test_an_entry_with_several_members_is_not_drift_while_azure_keeps_it(tmp_path):
@@ -327,18 +374,6 @@ def test_an_entry_with_several_members_is_not_drift_while_azure_keeps_it(tmp_pat
     assert world.writes == []
 
 
-def test_what_has_azures_default_by_now_is_not_sent_again_for_what_azure_keeps(tmp_path):
-    tls = "{match: {method: PUT, path: '%s', after: 1}, move: [{set: {/properties/minimalTlsVersion: Tls}}]}"
-    world = World(tmp_path, rules=rules(OF_ACCOUNT, tls.replace("%s", ACCOUNT_ID)))
-    world.synced(group=GROUP, account=ACCOUNT)
-    less = ACCOUNT.replace(", {ipAddressOrRange: 2.2.2.2}", "").replace(TLS, "")
-    result = of(world.says(group=GROUP, account=less).sync(), "DatabaseAccount")
-    for _ in range(2):
-        assert result.condition.message == "Azure kept spec.ipRules[ipAddressOrRange=2.2.2.2], which git no longer has."
-        result = of(world.sync(), "DatabaseAccount")
-        assert world.writes == []
-
-
 def test_what_azure_kept_is_fine_once_somebody_takes_it_away(tmp_path):
     kept = rules(
         f"{{match: {{method: [PUT, PATCH], path: '{GROUP_ID}', after: 1}}, move: [{{set: {{/tags/env: b}}}}]}}"
@@ -364,51 +399,17 @@ def test_what_azure_kept_may_be_left_to_it(tmp_path):
     assert world.writes == []
 
 
-def test_a_demand_that_azure_refuses_leaves_what_it_accepted(tmp_path):
-    world = World(
-        tmp_path,
-        rules=rules(
-            OF_ACCOUNT,
-            f"{{match: {{method: PATCH, path: '{ACCOUNT_ID}'}}, answer: {{code: MethodNotAllowed, status: 405, message: 'No.'}}}}",
-        ),
-    )
-    world.synced(group=GROUP, account=ACCOUNT)
-    result = of(world.says(group=GROUP, account=ACCOUNT.replace(", env: b", "")).sync(), "DatabaseAccount")
-    assert result.condition.message == (
-        "Azure kept spec.tags.env, which git no longer has. Azure refused to remove it: MethodNotAllowed: No."
-    )
-    again = of(world.sync(), "DatabaseAccount")
-    assert (again.condition.message, world.writes) == (result.condition.message, [])
-
-
 def test_a_run_that_was_cut_off_does_not_forget_what_git_gave_up(tmp_path):
     """Its record is of the new body; whether the old one's rest is gone, only the next run sees."""
     slow = "{match: {method: PUT, nth: 3}, operation: {seconds: 100000}}"
     world = World(tmp_path, rules=rules(OF_ACCOUNT, slow))
     world.synced(group=GROUP, account=ACCOUNT)
     less = ACCOUNT.replace(TWO, "")
-    assert not of(world.says(group=GROUP, account=less).sync(resource_timeout=60), "DatabaseAccount").is_fine
+    assert not of(world.says(group=GROUP, account=less).sync(resource_timeout=6), "DatabaseAccount").is_fine
     world.clock.elapsed += 200000
     assert of(world.sync(), "DatabaseAccount").condition.is_ready
     assert requested_of_account(in_azure(world)[ACCOUNT_ID])[1] == [f"{IDS}/one"]
     assert of(world.sync(), "DatabaseAccount").verdict is Verdict.IN_SYNC
-
-
-def test_what_somebody_changed_before_is_shown_as_it_is(world):
-    world.synced(group=TAGGED)
-    world.outside("PUT", GROUP_ID, {"location": "westeurope", "tags": {"team": "a", "env": "azure"}})
-    (difference,) = of(world.says(group=ONE_TAG).plan(), "ResourceGroup").differences
-    assert (difference.path, difference.live, difference.rule) == ("/tags/env", "azure", "removed from git")
-
-
-@pytest.mark.parametrize("method", ["put", "patch"])
-def test_what_is_ignored_may_be_removed_from_git_without_leaving_azure(world, method):
-    notes = {"gitsync/ignore": "[/tags/env]", "gitsync/update-method": method}
-    world.synced(group=annotated(TAGGED, **notes))
-    report = world.says(group=annotated(ONE_TAG, **notes)).sync()
-    assert (of(report, "ResourceGroup").verdict, world.writes) == (Verdict.IN_SYNC, [])
-    world.synced(group=annotated(ONE_TAG.replace("team: a", "team: new"), **notes))
-    assert world.read(GROUP_ID)["tags"] == {"team": "new", "env": "b"}
 
 
 def test_what_surrounds_something_ignored_leaves_without_it(world):
@@ -417,12 +418,5 @@ def test_what_surrounds_something_ignored_leaves_without_it(world):
     widened = VNET.replace("10.0.0.0/16", "10.0.0.0/8")
     found = of(world.says(group=GROUP, vnet=annotated(widened, **notes)).sync(), "VirtualNetwork")
     assert [difference.path for difference in found.differences] == ["/properties/addressSpace/addressPrefixes"]
-    assert last_body(world) == {"properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/8"]}}}
+    assert list_bodies(world)[VNET_ID] == {"properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/8"]}}}
     assert world.read(VNET_ID, NETWORK)["properties"]["dhcpOptions"] == {"dnsServers": ["10.0.0.4"]}
-
-
-def test_ignoring_it_only_now_keeps_it(world):
-    world.synced(group=TAGGED)
-    report = world.says(group=annotated(ONE_TAG, **{"gitsync/ignore": "[/tags/env]"})).sync()
-    assert (of(report, "ResourceGroup").verdict, world.writes) == (Verdict.IN_SYNC, [])
-    assert world.read(GROUP_ID)["tags"] == {"team": "a", "env": "b"}

@@ -25,7 +25,8 @@ from tests.support.replaced_files import (
     LOCATIONS,
     REMOVALS,
     SOPS,
-    list_deletes_after,
+    plan_after,
+    spread,
 )
 from tests.support.world import GROUP, VNET, VNET_ID, World, of
 
@@ -60,19 +61,32 @@ def add_another(world: World) -> None:
 
 
 @pytest.mark.parametrize("location", LOCATIONS)
-@pytest.mark.parametrize("form", FORMS)
-def test_what_is_not_a_document_any_more_deletes_nothing(tmp_path, location, form):
-    files, path = LOCATIONS[location]
-    assert list_deletes_after(tmp_path, files, path, FORMS[form](files[path])) == []
+def test_what_is_not_a_document_any_more_deletes_nothing(tmp_path, location):
+    files, paths = spread_rows(location, len(FORMS))
+    contents = {path: make(files[path]) for path, make in zip(paths, FORMS.values(), strict=True)}
+    kept = plan_after(tmp_path, files, contents)
+    for row, (form, path) in enumerate(zip(FORMS, paths, strict=True)):
+        held = f"Held: {path} declared this resource, and cannot be read now."
+        assert kept[f"hub{row}"].startswith(held), form
+    assert all(kept.values())
 
 
 @pytest.mark.parametrize("location", ["a file", "a file of JSON", "a folder with options"])
-@pytest.mark.parametrize("removal", REMOVALS)
-def test_what_is_read_and_does_not_have_it_deletes_it(tmp_path, location, removal):
+def test_what_is_read_and_does_not_have_it_deletes_it(tmp_path, location):
+    removals = JSON_REMOVALS if location == "a file of JSON" else REMOVALS
+    files, paths = spread_rows(location, len(removals))
+    kept = plan_after(tmp_path, files, dict(zip(paths, removals.values(), strict=True)))
+    for row, removal in enumerate(removals):
+        assert kept[f"hub{row}"] == "", removal
+
+
+JSON_REMOVALS = {name: REMOVALS[name] for name in ("nothing", "null", "an empty mapping", "an empty list")}
+
+
+def spread_rows(location, rows):
+    """The files of so many rows, and the path of the manifest of each."""
     files, path = LOCATIONS[location]
-    if path.endswith(".json") and removal not in {"nothing", "null", "an empty mapping", "an empty list"}:
-        pytest.skip("no JSON")
-    assert list_deletes_after(tmp_path, files, path, REMOVALS[removal]) == ["hub"]
+    return spread(files, rows), [f"row{row}/{path}" for row in range(rows)]
 
 
 # ---- whole runs ----

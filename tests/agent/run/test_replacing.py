@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from gitsync.model.report import Report
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report import json as report_json
@@ -46,18 +48,40 @@ def agreed(world):
     return world.says(group=GROUP, network=AGREED, subnet=SUBNET)
 
 
-def test_a_sync_deletes_children_first_and_creates_all_again(agreed):
-    planned = of(agreed.plan(**PRUNING), "VirtualNetwork")
+class Replaced(NamedTuple):
+    """A world in which a network was replaced: the reports of the plan and of the sync, and what that sent."""
+
+    world: World
+    planned: Report
+    done: Report
+    writes: list[str]
+
+
+@pytest.fixture(scope="module")
+def replaced(tmp_path_factory):
+    world = World(tmp_path_factory.mktemp("replaced"))
+    world.synced(group=GROUP, network=VNET, subnet=SUBNET)
+    world.says(group=GROUP, network=AGREED, subnet=SUBNET)
+    return Replaced(world, world.plan(**PRUNING), world.sync(**PRUNING), world.writes)
+
+
+def test_a_sync_deletes_children_first_and_creates_all_again(replaced):
+    planned = of(replaced.planned, "VirtualNetwork")
     assert (planned.action, planned.outcome, planned.is_fine) == (Action.REPLACE, Outcome.CHANGED, True)
-    report = agreed.sync(**PRUNING)
-    network = of(report, "VirtualNetwork")
-    assert agreed.writes == [f"DELETE {SUBNET_ID}", f"DELETE {VNET_ID}", f"PUT {VNET_ID}", f"PUT {SUBNET_ID}"]
+    report, network = replaced.done, of(replaced.done, "VirtualNetwork")
+    assert replaced.writes == [f"DELETE {SUBNET_ID}", f"DELETE {VNET_ID}", f"PUT {VNET_ID}", f"PUT {SUBNET_ID}"]
     assert (report.exit_code, network.action, network.verdict) == (0, Action.REPLACE, Verdict.PENDING)
     assert network.change.replacement.away is not None
     assert network.record.writes.operation is None
     assert of(report, "VirtualNetworksSubnet").action is Action.CREATE
-    again = agreed.sync(**PRUNING)
-    assert (again.exit_code, agreed.writes) == (0, [])
+
+
+def test_the_next_run_is_silent_and_reports_a_consent_that_is_used_up_at_its_line(replaced, tmp_path):
+    world = replaced.world.copy(tmp_path)
+    again = world.sync(**PRUNING)
+    assert (again.exit_code, world.writes) == (0, [])
+    problem = again.problems[0]
+    assert (problem.code, problem.path, problem.line) == ("ReplaceConsentUnused", "network.yaml", 5)
 
 
 WITHOUT = [
@@ -79,16 +103,34 @@ WITHOUT = [
 ]
 
 
-@pytest.mark.parametrize(("network", "settings", "advice", "why"), WITHOUT, ids=[row[-1] for row in WITHOUT])
-def test_without_both_consents_nothing_is_sent(world, network, settings, advice, why):
-    world.synced(group=GROUP, network=VNET, subnet=SUBNET)
-    world.says(group=GROUP, network=network, subnet=SUBNET)
-    planned = of(world.plan(**settings), "VirtualNetwork")
-    done = of(world.sync(**settings), "VirtualNetwork")
+def of_row(text, row):
+    """A document or an id for a row of a table, which has a network and a subnet of its own: hub0 and one0, hub1…"""
+    return re.sub(r"\b(hub|one)\b", rf"\g<1>{row}", text)
+
+
+def make_rows(*tables):
+    """The documents of rows: the first of each table for the first row, and so on."""
+    return {"group": GROUP} | {
+        f"d{number}-{row}": of_row(document, row)
+        for number, documents in enumerate(tables)
+        for row, document in enumerate(documents)
+    }
+
+
+@pytest.mark.parametrize("settings", [PRUNING, {}, {"prune": True}], ids=str)
+def test_without_both_consents_nothing_is_sent(world, settings):
+    rows = [row for row in WITHOUT if row[1] == settings]
+    subnets = [SUBNET] * len(rows)
+    world.synced(**make_rows([VNET] * len(rows), subnets))
+    world.says(**make_rows([network for network, _, _, _ in rows], subnets))
+    planned, done = world.plan(**settings), world.sync(**settings)
     assert world.writes == []
-    for found in (planned, done):
-        assert (found.action, found.outcome, found.condition.reason) == (Action.NONE, Outcome.BLOCKED, "ReplaceNeeded")
-        assert advice in found.change.replacement.kept_because == found.condition.advice
+    for row, (_, _, advice, why) in enumerate(rows):
+        for report in (planned, done):
+            found = of(report, "VirtualNetwork", f"hub{row}")
+            seen = (found.action, found.outcome, found.condition.reason)
+            assert seen == (Action.NONE, Outcome.BLOCKED, "ReplaceNeeded"), why
+            assert advice in found.change.replacement.kept_because == found.condition.advice, why
 
 
 STRANGERS = [
@@ -98,16 +140,20 @@ STRANGERS = [
 ]
 
 
-@pytest.mark.parametrize(("arm_id", "body", "api_version"), STRANGERS)
-def test_what_git_does_not_have_below_it_holds_it(agreed, arm_id, body, api_version):
-    agreed.outside("PUT", arm_id, body, api_version=api_version)
-    found = of(agreed.sync(**PRUNING), "VirtualNetwork")
-    assert agreed.writes == []
-    assert f"Its delete would also delete {arm_id}" in found.change.replacement.kept_because
-    assert (
-        of(agreed.plan(**PRUNING), "VirtualNetwork").change.replacement.kept_because
-        == found.change.replacement.kept_because
-    )
+def test_what_git_does_not_have_below_it_holds_it(world):
+    subnets = [SUBNET] * len(STRANGERS)
+    world.synced(**make_rows([VNET] * len(STRANGERS), subnets))
+    world.says(**make_rows([AGREED] * len(STRANGERS), subnets))
+    for row, (arm_id, body, api_version) in enumerate(STRANGERS):
+        world.outside("PUT", of_row(arm_id, row), body, api_version=api_version)
+    done, planned = world.sync(**PRUNING), world.plan(**PRUNING)
+    assert world.writes == []
+    for row, (arm_id, _, _) in enumerate(STRANGERS):
+        kept, planned_to_keep = (
+            of(report, "VirtualNetwork", f"hub{row}").change.replacement.kept_because for report in (done, planned)
+        )
+        assert f"Its delete would also delete {of_row(arm_id, row)}" in kept
+        assert planned_to_keep == kept, arm_id
 
 
 def test_a_kind_whose_name_stays_held_is_not_deleted(world):
@@ -124,13 +170,16 @@ def test_a_kind_whose_name_stays_held_is_not_deleted(world):
     )
 
 
-@pytest.mark.parametrize("policy", ["skip", "detach-on-delete"])
-def test_a_child_that_must_stay_holds_it(world, policy):
-    subnet = annotated(SUBNET, reconcile_policy=policy)
-    world.synced(group=GROUP, network=VNET, subnet=SUBNET)
-    world.says(group=GROUP, network=AGREED, subnet=subnet)
-    found = of(world.sync(**PRUNING), "VirtualNetwork")
-    assert (world.writes, f"its policy is {policy}." in found.change.replacement.kept_because) == ([], True)
+def test_a_child_that_must_stay_holds_it(world):
+    policies = ["skip", "detach-on-delete"]
+    subnets = [annotated(SUBNET, reconcile_policy=policy) for policy in policies]
+    world.synced(**make_rows([VNET] * 2, [SUBNET] * 2))
+    world.says(**make_rows([AGREED] * 2, subnets))
+    report = world.sync(**PRUNING)
+    assert world.writes == []
+    for row, policy in enumerate(policies):
+        found = of(report, "VirtualNetwork", f"hub{row}")
+        assert f"its policy is {policy}." in found.change.replacement.kept_because
 
 
 def test_what_does_not_wait_for_it_goes_on_and_what_is_not_reached_is_left(agreed):
@@ -292,9 +341,9 @@ def check_kills(before: World, tmp_path: Path, every: int) -> None:
         with pytest.raises(KilledError):
             world.sync(**PRUNING)
         world.kill_after = None
-        verdicts = {result.verdict for result in world.plan(**PRUNING).results}
-        assert verdicts <= {Verdict.IN_SYNC, Verdict.PENDING}, f"Azure is as gitsync left it after {sent[count - 1]}"
         report = world.sync(**PRUNING)
+        verdicts = {result.verdict for result in report.results}
+        assert verdicts <= {Verdict.IN_SYNC, Verdict.PENDING}, f"Azure is as gitsync left it after {sent[count - 1]}"
         assert report.exit_code == 0, (count, [(str(r.key), r.condition.message) for r in report.results])
         assert in_azure(world) == in_azure(undisturbed)
         assert stale_exports(world) == []
@@ -325,12 +374,6 @@ def stale_exports(world: World) -> list[str]:
     ]
 
 
-def test_a_consent_that_is_used_up_is_reported_at_its_line(agreed):
-    agreed.sync(**PRUNING)
-    problem = agreed.plan(**PRUNING).problems[0]
-    assert (problem.code, problem.path, problem.line) == ("ReplaceConsentUnused", "network.yaml", 5)
-
-
 def test_a_consent_is_not_used_up_while_its_field_differs(agreed, tmp_path):
     """A run that is stopped before the delete, or a field that nothing is known of: Azure may refuse it in place."""
     agreed.stop_after = 8
@@ -348,9 +391,9 @@ def test_a_consent_is_not_used_up_while_its_field_differs(agreed, tmp_path):
     assert [problem.code for problem in other.plan().problems] == ["ReplaceConsentUnused"]
 
 
-def test_all_forms_of_a_report_show_what_is_replaced(agreed):
+def test_all_forms_of_a_report_show_what_is_replaced(replaced):
     """A plan shows what a sync would do with which flags, and a sync for how long the resource was away."""
-    planned, done = agreed.plan(**PRUNING), agreed.sync(**PRUNING)
+    planned, done = replaced.planned, replaced.done
     takes = "A sync deletes it and creates it again, with VirtualNetworksSubnet/one."
     for render in (text.render, markdown.render, page.render):
         assert takes in render(planned)

@@ -316,7 +316,7 @@ def test_19_edits_during_an_operation_are_applied_after_it(tmp_path):
     world = World(tmp_path)
     world.synced(group=GROUP)
     world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=600, polls=1))
-    found = of(world.says(group=GROUP, vnet=VNET).sync(run_timeout=30.0), "VirtualNetwork")
+    found = of(world.says(group=GROUP, vnet=VNET).sync(run_timeout=6.0), "VirtualNetwork")
     assert said(found) == (ConditionStatus.FALSE, Severity.INFO, "Reconciling")
     assert found.record.writes.operation.kind == "create"
     edited = VNET.replace("10.0.0.0/16", "10.1.0.0/16")

@@ -39,16 +39,27 @@ def becomes(state, after=0):
     )
 
 
-@pytest.mark.parametrize("style", [Style.DONE, Style.ASYNC, Style.ASYNC_LOCATION, Style.ACCEPTED, Style.STATE])
-def test_a_state_that_the_type_ends_in_is_success(tmp_path, style):
-    world = World(tmp_path, operations=Timing(style=style, polls=2))
-    report = world.says(group=GROUP, server=SERVER, rule=RULE).sync()
-    assert of(report, "ServersOutboundFirewallRule").condition.is_ready
+def test_a_state_that_the_type_ends_in_is_success(tmp_path):
+    """A server and its rule for each style of operations."""
+    styles = [Style.DONE, Style.ASYNC, Style.ASYNC_LOCATION, Style.ACCEPTED, Style.STATE]
+    operations = (
+        f"{{match: {{method: PUT, path: '*/servers/srv-x{row}*'}}, operation: {{style: {style.value}, polls: 2}}}}"
+        for row, style in enumerate(styles)
+    )
+    world = World(tmp_path, rules=rules(*operations))
+    documents = {
+        f"{name}{row}": text.replace("srv-x1", f"srv-x{row}").replace("{name: rule}", f"{{name: rule{row}}}")
+        for row in range(len(styles))
+        for name, text in (("server", SERVER), ("rule", RULE))
+    }
+    report = world.says(group=GROUP, **documents).sync()
+    for row, style in enumerate(styles):
+        assert of(report, "ServersOutboundFirewallRule", f"rule{row}").condition.is_ready, style
     assert world.clock.elapsed < 60
     before = world.clock.elapsed
     again = world.sync()
-    assert [result.action for result in again.results] == [Action.NONE] * 3
-    assert all(result.condition.is_ready for result in again.results)
+    for result in again.results:
+        assert (result.action, result.condition.is_ready) == (Action.NONE, True), result.key
     assert world.clock.elapsed - before < 60
 
 

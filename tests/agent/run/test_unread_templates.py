@@ -31,22 +31,24 @@ TEMPLATES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "placeholder", "line", "why"), TEMPLATES, ids=[row[-1] for row in TEMPLATES])
-def test_a_template_is_an_error_of_validate_and_with_strict(tmp_path, capsys, text, placeholder, line, why):
-    assert text in MANIFEST
-    world = World(tmp_path).says(group=GROUP, template=MANIFEST.replace(text, placeholder))
-    assert run(["validate", str(world.folder)]) == 1, why
-    assert f"template.yaml:{line}: error: Template" in capsys.readouterr().out
+def test_templates_are_errors_of_validate_and_with_strict(tmp_path, capsys):
+    """Each has a file of its own."""
+    files = {f"template{row}": MANIFEST.replace(text, other) for row, (text, other, _, _) in enumerate(TEMPLATES)}
+    assert MANIFEST not in files.values()
+    world = World(tmp_path).says(group=GROUP, **files)
+    assert run(["validate", str(world.folder)]) == 1
+    told = capsys.readouterr().out
     for start in (world.plan, world.sync):
-        with pytest.raises(SourceError, match=rf"--strict refuses the run: template\.yaml:{line}: "):
+        with pytest.raises(SourceError, match=r"--strict refuses the run: template0\.yaml:4: "):
             start(strict=True)
     assert world.requests == [], "nothing was touched"
-
     report = world.sync()
-    assert (report.exit_code, [(problem.code, problem.level) for problem in report.problems]) == (
-        0,
-        [("Template", Level.WARNING)],
-    )
+    assert report.exit_code == 0
+    problems = [(problem.path, problem.line, problem.code, problem.level) for problem in report.problems]
+    for row, (_, _, line, why) in enumerate(TEMPLATES):
+        assert f"template{row}.yaml:{line}: error: Template" in told, why
+        assert (f"template{row}.yaml", line, "Template", Level.WARNING) in problems, why
+    assert len(problems) == len(TEMPLATES)
 
 
 NOT_OURS = [

@@ -148,7 +148,7 @@ def test_a_fault_of_each_write(before, undisturbed, tmp_path, fault):
         world = before.copy(folder)
         rule = f"{{match: {{method: {method}, path: '{path}'}}, {FAULTS[fault]}}}"
         world.settings = replace(world.settings, rules=rules(rule))
-        report = world.sync(**PRUNING, resource_timeout=60)
+        report = world.sync(**PRUNING, resource_timeout=20)
         taken = list_taken(world)
         check_told(world, report, taken)
         world.clock.elapsed += 200_000

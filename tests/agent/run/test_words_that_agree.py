@@ -53,7 +53,7 @@ FAULTS = [
 def test_a_failure_of_the_last_run_is_not_said_of_what_git_has_reverted(world, fault, why):
     world.synced(group=GROUP, vnet=VNET)
     world.settings = EmulatorSettings(limits=None, rules=rules(f"{{{PUT}, {fault}}}"))
-    world.says(group=GROUP, vnet=LARGER).sync()
+    world.says(group=GROUP, vnet=LARGER).sync(resource_timeout=60)
     planned = of(world.says(group=GROUP, vnet=VNET).plan(), "VirtualNetwork")
     assert (planned.verdict, planned.outcome) == (Verdict.IN_SYNC, Outcome.UNCHANGED), why
     assert (planned.condition.reason, planned.condition.message) == ("Planned", ""), why

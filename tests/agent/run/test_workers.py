@@ -284,6 +284,9 @@ async def test_workers_create_together_what_one_creates(
     assert site.list_bodies() == synced.list_bodies()
     assert site.list_worker_branches() == ["1/1", "1/2", "1/3"]
     assert site.load() == recorded
+    reports, sent = await sync_together(site, list_workers(2, "2"))
+    assert [(report.exit_code, len(report.results)) for report in reports] == [(0, 8), (0, 4)]
+    assert (sent, site.load()) == ([], recorded), "a second run is silent"
     report, sent = await sync(site)
     assert (report.summary, sent) == ({"in-sync": 12}, [])
     assert site.list_worker_branches() == []
@@ -305,39 +308,21 @@ VALUES = {
 }
 
 
-@pytest.fixture(scope="module")
-def valued(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """Networks that take values of each other, after a run of two workers."""
-    site = Site.begin(tmp_path_factory.mktemp("valued") / "site").says(VALUES)
-    asyncio.run(sync_together(site, list_workers(2)))
-    return site
-
-
-@pytest.mark.parametrize(("workers", "sizes"), [(2, [6, 6]), (4, [0, 3, 3, 6])])
-async def test_what_takes_a_value_is_in_the_shard_of_its_source(
-    valued: Site, tmp_path: Path, workers: int, sizes: list[int]
-) -> None:
-    """A change of the source is in the tag after one run; what takes just an id is in any shard."""
-    site = valued.copy(tmp_path / "site")
+async def test_what_takes_a_value_is_in_the_shard_of_its_source(tmp_path: Path) -> None:
+    """A change of the source is in the tag after one run; what takes just an id is in any shard. Of more workers than
+    parts, one has nothing.
+    """
+    site = Site.begin(tmp_path / "site").says(VALUES)
+    reports, _ = await sync_together(site, list_workers(2))
+    assert sorted(len(report.results) for report in reports) == [6, 6]
     site.says(VALUES | {"b": VALUES["b"].replace("10.2.0.0/16", "10.2.0.0/15")})
-    reports, _ = await sync_together(site, list_workers(workers, "2"))
-    assert [report.exit_code for report in reports] == [0] * workers
-    assert sorted(len(report.results) for report in reports) == sizes
+    reports, _ = await sync_together(site, list_workers(4, "2"))
+    assert [report.exit_code for report in reports] == [0] * 4
+    assert sorted(len(report.results) for report in reports) == [0, 3, 3, 6]
     networks = {arm_id.rpartition("/")[2]: body for arm_id, (_, body, _) in site.list_bodies().items()}
     assert networks["c-net"]["tags"] == {"taken": "10.2.0.0/15"}
     assert networks["b-net"]["tags"]["taken"].endswith("/a-net")
     assert (await sync(site))[1] == []
-
-
-async def test_a_second_run_is_silent_and_more_workers_than_parts_leave_one_with_nothing(
-    synced: Site, recorded: dict[str, Record], tmp_path: Path
-) -> None:
-    site = synced.copy(tmp_path / "site")
-    reports, sent = await sync_together(site, list_workers(4))
-    assert sorted(len(report.results) for report in reports) == [0, 4, 4, 4]
-    assert {report.exit_code for report in reports} == {0}
-    assert sent == []
-    assert site.load() == recorded
 
 
 async def test_guards_judge_the_whole_estate_in_each_worker(synced: Site, tmp_path: Path) -> None:
@@ -349,13 +334,17 @@ async def test_guards_judge_the_whole_estate_in_each_worker(synced: Site, tmp_pa
     assert len(site.store.below("/")) == len(synced.store.below("/"))
 
 
-async def test_a_worker_that_comes_late_reads_the_pinned_revision(synced: Site, tmp_path: Path) -> None:
+async def test_a_worker_that_comes_late_reads_the_pinned_revision(
+    synced: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is one of a Job, whose index is the number of the worker."""
     site = synced.copy(tmp_path / "site")
     changed = {**ESTATE, "a": ESTATE["a"].replace("10.1.0.0/16", "10.1.0.0/15")}
-    first, second = list_workers(2)
-    pinned, _ = await sync(site.says(changed), **first)
+    pinned, _ = await sync(site.says(changed), shard="1/2", run_id="job")
     site.says({"c": ESTATE["c"]})
-    late, sent = await sync(site, **second)
+    monkeypatch.setenv("JOB_COMPLETION_INDEX", "1")
+    late, sent = await sync(site, shards=2, run_id="job")
+    assert site.list_worker_branches() == ["job/1", "job/2"]
     assert late.revision == pinned.revision
     assert not [request for request in sent if request[0] == "DELETE"]
     assert len(pinned.results) + len(late.results) == 12
@@ -403,18 +392,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("settings", "message"), REFUSED, ids=[row[1] for row in REFUSED])
-async def test_settings_that_make_no_worker(synced: Site, tmp_path: Path, settings: Any, message: str) -> None:
+def test_settings_that_make_no_worker(synced: Site, settings: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        await sync(synced.copy(tmp_path / "site"), **settings)
-
-
-async def test_the_index_of_a_job_is_the_number_of_the_worker(
-    synced: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JOB_COMPLETION_INDEX", "1")
-    site = synced.copy(tmp_path / "site")
-    await sync(site, shards=3, run_id="job")
-    assert site.list_worker_branches() == ["job/2"]
+        asyncio.run(sync(synced, **settings))
 
 
 async def test_a_failure_of_another_worker_ends_the_wait_for_its_resource(tmp_path: Path) -> None:

@@ -81,19 +81,16 @@ def test_a_resource_of_which_git_sets_nothing_is_as_silent():
     assert count_changes(rows, "first", "later", covered=False).keys() == {*REAL, *OF_ANOTHER_CLIENT}
 
 
-@pytest.mark.parametrize("covered", [True, False])
-def test_an_entry_of_a_list_shows_no_change(covered):
+def test_an_entry_of_a_list_shows_no_change_and_most_need_no_comparison():
     rows = read("list-get-pairs")
     assert len(rows) > 500
-    assert count_changes(rows, "get", "entry", covered=covered, is_partial=True) == {}
-
-
-def test_most_entries_of_lists_need_no_comparison():
-    rows = read("list-get-pairs")
-    plain = [
-        row for row in rows if make_view(row).is_plainly_unchanged(make_view(row).record(row["get"], {}), row["entry"])
-    ]
-    assert len(plain) >= 0.85 * len(rows)
+    assert not any("put" in row for row in rows)
+    assert count_changes(rows, "get", "entry", covered=False, is_partial=True) == {}
+    plain = 0
+    for row in rows:
+        of = make_view(row)
+        plain += of.is_plainly_unchanged(of.record(row["get"], {}), row["entry"])
+    assert plain >= 0.85 * len(rows)
 
 
 def count_resets(rows, find_defaults):
@@ -117,17 +114,16 @@ def test_few_values_are_named_before_the_first_write():
     ],
 )
 def test_few_values_are_named_of_resources_that_were_not_recorded(key, least, why):
+    """Of a third of them, by a table of the others."""
     rows, recorded = read("put-get-pairs"), read_for_table()
-    folds = [hashlib.sha256(key(row["path"]).encode()).digest()[0] % 3 for row in rows]
-    counts = []
-    for fold in range(3):
-        table = build_table(each for each, other in zip(recorded, folds, strict=True) if other != fold)
+    is_held_out = [hashlib.sha256(key(row["path"]).encode()).digest()[0] % 3 == 0 for row in rows]
+    table = build_table(each for each, is_out in zip(recorded, is_held_out, strict=True) if not is_out)
 
-        def find_defaults(arm_type, table=table):
-            return AzureDefaults(table["types"].get(arm_type.casefold(), {}), table["names"])
+    def find_defaults(arm_type):
+        return AzureDefaults(table["types"].get(arm_type.casefold(), {}), table["names"])
 
-        counts += count_resets([row for row, own in zip(rows, folds, strict=True) if own == fold], find_defaults)
-    assert len(counts) == len(rows)
+    counts = count_resets([row for row, is_out in zip(rows, is_held_out, strict=True) if is_out], find_defaults)
+    assert len(counts) > 0.25 * len(rows)
     assert (median(counts), max(counts)) == (0, MOST), why
     assert sum(not count for count in counts) >= least * len(counts), why
 
