@@ -52,7 +52,7 @@ def annotate(name, value):
 
 
 def test_revert_writes_the_drift(world):
-    world.says(group=GROUP, flow=FLOW).sync()
+    world.synced(group=GROUP, flow=FLOW)
     world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"})
     options = ("--status-dir", str(world.state), "--checks", "none", "--who", "off")
     ended, writes = run(world, "revert", "AzureResource/orders", *options)
@@ -63,7 +63,7 @@ def test_revert_writes_the_drift(world):
 
 
 def test_a_hold_leaves_the_drift(world):
-    world.says(group=GROUP, flow=FLOW).sync()
+    world.synced(group=GROUP, flow=FLOW)
     world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"})
     held = world.says(group=GROUP, flow=annotate("gitsync/hold", "until 2026-03-02, incident")).sync()
     assert [result.verdict for result in held.results if result.key.name == "orders"] == [Verdict.HELD]
@@ -73,7 +73,7 @@ def test_a_hold_leaves_the_drift(world):
 @pytest.mark.parametrize("ignored", ["/properties/state", "spec.body.properties.state"])
 def test_an_ignored_field_has_no_drift(world, ignored):
     flow = annotate("gitsync/ignore", f"[{ignored}]")
-    world.says(group=GROUP, flow=flow).sync()
+    world.synced(group=GROUP, flow=flow)
     world.somebody_changes(FLOW_ID, {"/properties/state": "Disabled"})
     assert {result.verdict for result in world.sync().results} == {Verdict.IN_SYNC}
     world.somebody_changes(FLOW_ID, {"/properties/definition/steps": ["b"]})
@@ -129,32 +129,40 @@ OTHERS = {
 }
 
 
-def fill_estate(world):
-    world.says(group=GROUP).sync()
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A world after a sync of a group, in which somebody has made all others: to copy."""
+    world = World(tmp_path_factory.mktemp("filled"))
+    world.synced(group=GROUP)
     for arm_id, body in OTHERS.items():
         answer = world.outside("PUT", arm_id, body, api_version=read_version(arm_id))
         assert not answer or "error" not in answer, (arm_id, answer)
+    return world
 
 
-def test_an_import_leaves_nothing_out_for_lack_of_a_kind(world):
-    fill_estate(world)
-    ended, writes = run(world, "import", "--out", "azure", "--output", "json")
+@pytest.fixture
+def estate(filled, tmp_path):
+    return filled.copy(tmp_path)
+
+
+def test_an_import_leaves_nothing_out_for_lack_of_a_kind(estate):
+    ended, writes = run(estate, "import", "--out", "azure", "--output", "json")
     report = json.loads(ended.out)
     assert (ended.code, writes) == (0, []), [file["resources"] for file in report["files"]]
     imported = {resource["armId"].casefold() for file in report["files"] for resource in file["resources"]}
     assert imported == {arm_id.casefold() for arm_id in OTHERS}
     assert report["skipped"] == [GROUP_ID]
     assert not [row for row in report["leftOut"] if row["reason"].startswith("type that gitsync")]
-    texts = {path.relative_to(world.folder).as_posix(): path.read_text() for path in world.folder.rglob("*.yaml")}
-    silent = world.says_files(texts).plan()
+    texts = {path.relative_to(estate.folder).as_posix(): path.read_text() for path in estate.folder.rglob("*.yaml")}
+    silent = estate.says_files(texts).plan()
     assert {(result.verdict.value, result.action.value) for result in silent.results} <= {
         ("adopt", "none"),
         ("in-sync", "none"),
     }
     assert not [result for result in silent.results if result.differences]
-    assert world.sync().exit_code == 0
-    assert world.writes == []
-    assert {result.verdict for result in world.sync().results} == {Verdict.IN_SYNC}
+    assert estate.sync().exit_code == 0
+    assert estate.writes == []
+    assert {result.verdict for result in estate.sync().results} == {Verdict.IN_SYNC}
 
 
 DEPLOYMENT = f"{IN_GROUP}/Microsoft.Resources/deployments/first"
@@ -171,11 +179,11 @@ DEPLOYMENT = f"{IN_GROUP}/Microsoft.Resources/deployments/first"
         (("--type", "Contoso.Things/things"), "Contoso.Things/things is not a known ARM type"),
     ],
 )
-def test_what_cannot_be_imported_has_a_reason(world, arguments, says):
-    world.says(group=GROUP).sync()
-    ended, _ = run(world, "import", *arguments, "--out", "azure")
+def test_what_cannot_be_imported_has_a_reason(filled, arguments, says):
+    ended, _ = run(filled, "import", *arguments, "--out", "azure")
     assert (ended.code, ended.out) == (2, "")
     assert says in ended.err
+    assert not (filled.folder / "azure").exists()
 
 
 @pytest.mark.parametrize(
@@ -190,26 +198,25 @@ def test_what_cannot_be_imported_has_a_reason(world, arguments, says):
         ((f"{AUTOMATION}/variables/Region", "--name", "none"), {"ops-region"}),
     ],
 )
-def test_an_import_selects_any_type(world, arguments, names):
-    fill_estate(world)
-    ended, _ = run(world, "import", *arguments, "--out", "azure", "--output", "json")
+def test_an_import_selects_any_type(filled, tmp_path_factory, arguments, names):
+    out = tmp_path_factory.mktemp("out") / "azure"
+    ended, _ = run(filled, "import", *arguments, "--out", str(out), "--output", "json")
     assert ended.code == 0, ended.out + ended.err
     found = {resource["name"] for file in json.loads(ended.out)["files"] for resource in file["resources"]}
     assert found == names
 
 
-def test_a_requested_version_is_taken(world):
-    fill_estate(world)
+def test_a_requested_version_is_taken(filled, tmp_path):
     arguments = ("--type", "Microsoft.Logic/workflows", "--api-version", "2018-07-01-preview")
-    run(world, "import", *arguments, "--out", "azure")
-    assert "type: Microsoft.Logic/workflows@2018-07-01-preview" in (world.folder / "azure/shop/logic.yaml").read_text()
+    run(filled, "import", *arguments, "--out", str(tmp_path / "azure"))
+    assert "type: Microsoft.Logic/workflows@2018-07-01-preview" in (tmp_path / "azure/shop/logic.yaml").read_text()
 
 
 @pytest.mark.parametrize(("status", "requested"), [(405, 1), (404, 1), (403, 3)])
 def test_a_collection_that_azure_refuses_is_requested_once(world, status, requested):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     for name in ("a", "b", "c"):
-        world.outside("PUT", B2B.replace("b2b", name), HERE | {"sku": {"name": "Standard"}}, api_version="2019-05-01")
+        world.azure().put(B2B.replace("b2b", name), HERE | {"sku": {"name": "Standard"}})
     refusal = FaultRule(match=Match(path="*/partners"), answer=Canned(status=status, code="Refused", message="No."))
     with azure(store=world.store, clock=world.clock, rules=(refusal,)) as served:
         ended = run_here("import", "--out", "azure", folder=world.folder, **served.variables)
@@ -219,7 +226,7 @@ def test_a_collection_that_azure_refuses_is_requested_once(world, status, reques
 
 
 def test_a_singleton_that_somebody_has_set_is_imported(world):
-    world.says(group=GROUP).sync()
+    world.synced(group=GROUP)
     site, settings = HERE | {"kind": "app"}, {"properties": {"allow": False}}
     for arm_id, body in {SITE: site, f"{SITE}/basicPublishingCredentialsPolicies/ftp": settings}.items():
         world.outside("PUT", arm_id, body, api_version=read_version(arm_id))
@@ -228,9 +235,8 @@ def test_a_singleton_that_somebody_has_set_is_imported(world):
     assert "shop-ftp" in found
 
 
-def test_unmanaged_names_the_command_for_all_types(world):
-    fill_estate(world)
-    ended, _ = run(world, "unmanaged", "--status-dir", str(world.state), "--who", "off", "--output", "json")
+def test_unmanaged_names_the_command_for_all_types(estate):
+    ended, _ = run(estate, "unmanaged", "--status-dir", str(estate.state), "--who", "off", "--output", "json")
     report = json.loads(ended.out)
     strays = {stray["armId"].casefold(): stray for stray in report["resources"]}
     assert strays.keys() >= {
@@ -239,7 +245,7 @@ def test_unmanaged_names_the_command_for_all_types(world):
     flow = strays[FLOW_ID.casefold()]
     assert (flow["kind"], flow["type"]) == ("AzureResource", "Microsoft.Logic/workflows")
     assert "gitsync import --resource-group shop --out azure" in report["imports"]
-    ended, _ = run(world, "unmanaged", "--status-dir", str(world.state), "--who", "off")
+    ended, _ = run(estate, "unmanaged", "--status-dir", str(estate.state), "--who", "off")
     assert "  Microsoft.Logic/workflows\n    orders  created" in ended.out
     assert "cannot manage" not in ended.out
 

@@ -65,10 +65,15 @@ def audit(night, *arguments, **more):
     return run_here("audit", str(source), *arguments, folder=folder, **variables, **more)
 
 
-def test_each_of_a_night_is_attributed_also_what_was_undone(night):
+@pytest.fixture(scope="module")
+def document(night):
+    """What the audit prints as JSON."""
     done = audit(night, "-o", "json")
     assert done.code == 4, done.err
-    document = json.loads(done.out)
+    return json.loads(done.out)
+
+
+def test_each_of_a_night_is_attributed_also_what_was_undone(document):
     assert document["counts"] == {"other": 1, "unknown": 1, "ours": 0, "run": 4}
     shown = [
         (
@@ -93,8 +98,7 @@ def test_each_of_a_night_is_attributed_also_what_was_undone(night):
     ]
 
 
-def test_a_run_is_named_by_what_it_synced_and_its_status(night):
-    document = json.loads(audit(night, "-o", "json").out)
+def test_a_run_is_named_by_what_it_synced_and_its_status(night, document):
     _, source, _ = night
     commits = git(source, "log", "--format=%H", "gitsync/status").split()
     runs = [operation["run"] for operation in document["operations"] if operation["origin"] == "run"]

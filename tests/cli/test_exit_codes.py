@@ -38,11 +38,17 @@ OTHERS = "".join(f"---\n{GROUP.replace('name: core', f'name: other-{number}')}" 
 class Repository:
     """Manifests in git, and an Azure in a file beside it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, is_new: bool = True) -> None:
         self.outside = folder
         self.folder = folder / "repository"
-        self.folder.mkdir()
-        init_repository(self.folder)
+        if is_new:
+            self.folder.mkdir()
+            init_repository(self.folder)
+
+    def copy(self, folder: Path) -> Repository:
+        """One of its own that is just like this one."""
+        shutil.copytree(self.outside, folder, dirs_exist_ok=True)
+        return Repository(folder, is_new=False)
 
     def git(self, *arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True)
@@ -90,6 +96,14 @@ class Repository:
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def synced(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A repository with a group, after a sync: to copy."""
+    repository = Repository(tmp_path_factory.mktemp("synced")).says(group=GROUP)
+    assert repository.run("sync").code == 0
+    return repository
 
 
 def report(end: Ended) -> dict[str, Any]:
@@ -142,18 +156,16 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("spec", "code", "pruned", "why"), INVALID, ids=[row[-1] for row in INVALID])
-@pytest.mark.parametrize("command", ["sync", "plan"])
-def test_1_what_is_invalid_blocks_itself_and_what_cannot_be_read_its_folder(
-    repository, command, spec, code, pruned, why
-):
+def test_1_what_is_invalid_blocks_itself_and_what_cannot_be_read_its_folder(repository, spec, code, pruned, why):
     repository.says(group=GROUP, gone=GROUP.replace("core", "gone")).run("sync")
     wrong = GROUP.replace("name: core", "name: wrong").partition("spec:")[0] + spec
     repository.says(group=TAGGED, wrong=wrong)
-    end = repository.run(command, "--prune", "--output", "json")
-    told = report(end)
-    assert (end.code, code in {problem["code"] for problem in told["problems"]}) == (1, True), why
-    acts = {r["name"]: r["action"] for r in told["resources"] if r["name"] != "wrong"}
-    assert acts == {"core": "update", "gone": pruned}
+    for command in ("plan", "sync"):
+        end = repository.run(command, "--prune", "--output", "json")
+        told = report(end)
+        assert (end.code, code in {problem["code"] for problem in told["problems"]}) == (1, True), (command, why)
+        acts = {r["name"]: r["action"] for r in told["resources"] if r["name"] != "wrong"}
+        assert acts == {"core": "update", "gone": pruned}, (command, why)
 
 
 def test_1_the_work_was_done_and_the_status_could_not_be_written(repository):
@@ -199,14 +211,18 @@ REFUSED = [
 ]
 
 
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    return Repository(tmp_path_factory.mktemp("untouched")).says(group=GROUP)
+
+
 @pytest.mark.parametrize(("arguments", "given", "named", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
-def test_2_refused_before_anything_was_touched(repository, arguments, given, named, why):
-    repository.says(group=GROUP)
-    end = run_here(*arguments, folder=repository.folder, **given)
+def test_2_refused_before_anything_was_touched(untouched, arguments, given, named, why):
+    end = run_here(*arguments, folder=untouched.folder, **given)
     assert (end.code, end.out) == (2, ""), why
-    assert named in end.err
-    assert "Traceback" not in end.err
-    assert not (repository.folder / ".gitsync").exists(), "no status either"
+    assert named in end.err, why
+    assert "Traceback" not in end.err, why
+    assert not (untouched.folder / ".gitsync").exists(), "no status either"
 
 
 def test_2_the_work_tree_has_uncommitted_changes(repository):
@@ -240,8 +256,8 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize(("file", "text", "told", "why"), DAMAGES, ids=[row[-1] for row in DAMAGES])
-def test_2_the_status_is_damaged(repository, file, text, told, why):
-    repository.says(group=GROUP).run("sync")
+def test_2_the_status_is_damaged(synced, tmp_path, file, text, told, why):
+    repository = synced.copy(tmp_path)
     damaged = repository.folder / ".gitsync" / file
     damaged.unlink() if text is None else damaged.write_text(text)
     end = repository.says(group=TAGGED).run("sync")
@@ -251,27 +267,27 @@ def test_2_the_status_is_damaged(repository, file, text, told, why):
 
 
 UNWRITABLE = [
-    (["git", "config", "receive.autogc", "nonsense"], "nothing can be pushed"),
-    (["sh", "-c", "mkdir -p hooks; printf '#!/bin/sh\\nexit 1\\n' > hooks/pre-receive; chmod 755 hooks/*"], "refused"),
+    ("hooks/pre-receive", "#!/bin/sh\nexit 1\n", "refused"),
     (
-        [
-            "sh",
-            "-c",
-            "mkdir -p hooks; printf '#!/bin/sh\\necho Connection refused >&2; exit 1\\n' > hooks/pre-receive; chmod 755 hooks/*",
-        ],
+        "hooks/pre-receive",
+        "#!/bin/sh\necho Connection refused >&2; exit 1\n",
         "refused, with the words of an outage",
     ),
+    ("config", "[core]\n\tbare = true\n[receive]\n\tautogc = nonsense\n", "nothing can be pushed"),
 ]
+"""Files of the repository that the status is pushed to, one after the other."""
 
 
-@pytest.mark.parametrize(("spoil", "why"), UNWRITABLE, ids=[row[-1] for row in UNWRITABLE])
-def test_2_the_status_branch_cannot_be_pushed(repository, spoil, why):
+def test_2_the_status_branch_cannot_be_pushed(repository):
     bare = repository.says(group=GROUP).pushes_to(repository.outside / "bare.git")
-    subprocess.run(spoil, cwd=bare, check=True)
-    end = repository.run("sync")
-    assert (end.code, end.out) == (2, ""), why
-    assert "Status cannot be pushed to branch gitsync/status" in end.err
-    assert repository.ids() == [], "nothing was sent to Azure"
+    for path, text, why in UNWRITABLE:
+        (bare / path).parent.mkdir(exist_ok=True)
+        (bare / path).write_text(text)
+        (bare / path).chmod(0o755)
+        end = repository.run("sync")
+        assert (end.code, end.out) == (2, ""), why
+        assert "Status cannot be pushed to branch gitsync/status" in end.err, why
+        assert repository.ids() == [], "nothing was sent to Azure"
     assert repository.run("plan").code == 0, "a plan writes nothing back"
 
 

@@ -240,34 +240,50 @@ def test_bad_input_writes_nothing(small, tmp_path, arguments, says):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("bad", "says", "why"),
-    [
-        ((f"{NETWORK}x",), "does not exist", "a resource that is not there"),
-        (
-            (f"{GROUP}/providers/Contoso.Things/things/a",),
-            "a type that gitsync does not recognize",
-            "a type without a kind",
-        ),
-        ((f"{NETWORK}/subnets",), "is not an ARM id", "half of an id"),
-        (("hub",), "is not an ARM id", "a name"),
-        ((f"https://management.chinacloudapi.cn{NETWORK}",), "--endpoint is", "the URL of another cloud"),
-        ((f"{GROUP}x",), "There is no resource group", "a group that is not there"),
-        (("--resource-group", "nowhere"), "There is no resource group nowhere", "a group by its name"),
-        ((ACCOUNT,), "FeatureNotSupportedForAccount", "a resource that Azure refuses to show"),
-    ],
-)
-def test_one_bad_id_does_not_stop_the_others(small, tmp_path, bad, says, why):
+BAD = [
+    ((f"{NETWORK}x",), f"{NETWORK}x does not exist", "a resource that is not there"),
+    (
+        (f"{GROUP}/providers/Contoso.Things/things/a",),
+        "a type that gitsync does not recognize",
+        "a type without a kind",
+    ),
+    ((f"{NETWORK}/subnets",), "/subnets' is not an ARM id", "half of an id"),
+    (("hub",), "'hub' is not an ARM id", "a name"),
+    ((f"https://management.chinacloudapi.cn{NETWORK}",), "--endpoint is", "the URL of another cloud"),
+    (
+        (f"{GROUP}x", "--resource-group", "nowhere"),
+        "There is no resource group g00x, nowhere in subscription",
+        "groups that are not there, by an id and by a name",
+    ),
+    ((ACCOUNT,), "FeatureNotSupportedForAccount", "a resource that Azure refuses to show"),
+]
+
+
+@pytest.fixture(scope="module")
+def bad_ids(small, tmp_path_factory):
+    """What an import of a network and all bad ids reports, as JSON and as text."""
+    folder, words = tmp_path_factory.mktemp("bad"), [word for arguments, *_ in BAD for word in arguments]
     rule = FaultRule(match=Match(path=ACCOUNT.lower()), answer=Canned(status=400, code="FeatureNotSupportedForAccount"))
-    done, _ = run_import(small, tmp_path, NETWORK, *bad, "--out", "out", "--output", "json", rules=(rule,))
-    report = json.loads(done.out)
-    assert (done.code, report["exitCode"]) == (1, 1), why
+    done, _ = run_import(small, folder, NETWORK, *words, "--out", "out", "--output", "json", rules=(rule,))
+    printed, _ = run_import(small, folder, NETWORK, *words, "--out", "again", rules=(rule,))
+    assert (done.code, printed.code) == (1, 1)
+    return json.loads(done.out), printed.out
+
+
+def test_bad_ids_do_not_stop_the_others(bad_ids):
+    report, _ = bad_ids
+    assert report["exitCode"] == 1
     kinds = {resource["kind"] for file in report["files"] for resource in file["resources"]}
-    assert kinds == {"VirtualNetwork", "VirtualNetworksSubnet"}, why
-    assert [(problem["code"], problem["severity"]) for problem in report["problems"]] == [("IdNotImported", "error")]
-    assert says in report["problems"][0]["message"], why
-    done, _ = run_import(small, tmp_path, NETWORK, *bad, "--out", "again", rules=(rule,))
-    assert (done.code, says in done.out) == (1, True), why
+    assert kinds == {"VirtualNetwork", "VirtualNetworksSubnet"}
+    problems = [(problem["code"], problem["severity"]) for problem in report["problems"]]
+    assert problems == [("IdNotImported", "error")] * len(BAD)
+
+
+@pytest.mark.parametrize(("says", "why"), [row[1:] for row in BAD], ids=[row[-1] for row in BAD])
+def test_a_bad_id_is_reported(bad_ids, says, why):
+    report, text = bad_ids
+    assert sum(says in problem["message"] for problem in report["problems"]) == 1, why
+    assert says in text, why
 
 
 def test_ids_that_are_all_bad_write_nothing(small, tmp_path):

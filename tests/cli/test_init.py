@@ -123,7 +123,9 @@ def test_schemas_of_the_types_that_a_source_uses(folder, target, capsys):
     (folder / ".hidden").mkdir()
     (folder / ".hidden" / "other.yaml").write_text(manifest.replace("workflows", "integrationAccounts"))
     (folder / "notes.yaml").write_text("example: Microsoft.Web/sites@2022-03-01\n")
-    assert run(["schema", str(folder), "--out", str(folder / ".schemas")]) == 0
-    names = {path.name for path in (folder / ".schemas" / "azure.gitsync").iterdir()}
+    (folder / "elsewhere").mkdir()
+    (folder / "way").symlink_to("elsewhere")  # a link of the operator is followed
+    assert run(["schema", str(folder), "--out", str(folder / "way")]) == 0
+    names = {path.name for path in (folder / "elsewhere" / "azure.gitsync").iterdir()}
     own = {"applicationfederatedcredential_v1.json", "approleassignment_v1.json", "azureresource_v1.json"}
     assert names == {*own, "microsoft.logic.workflows_2019-05-01.json"}

@@ -26,13 +26,11 @@ def world(tmp_path):
 
 
 def drift(world, arm_id=VNET_ID):
-    live = world.read(arm_id, api_version="2024-03-01")
-    live["properties"]["addressSpace"]["addressPrefixes"] = ["10.9.0.0/16"]
-    world.outside("PUT", arm_id, live, api_version="2024-03-01")
+    world.azure().change(arm_id, "/properties/addressSpace/addressPrefixes", ["10.9.0.0/16"])
 
 
 def read_space(world, arm_id=VNET_ID):
-    return world.read(arm_id, api_version="2024-03-01")["properties"]["addressSpace"]["addressPrefixes"]
+    return world.azure().resource(arm_id)["properties"]["addressSpace"]["addressPrefixes"]
 
 
 def revert(world, *arguments):
@@ -84,7 +82,7 @@ def test_what_is_not_drift_is_skipped(world, network, drifted, expected, said, w
 
 
 def test_what_was_deleted_is_created_again(world):
-    world.outside("DELETE", VNET_ID, api_version="2024-03-01")
+    world.azure().remove(VNET_ID)
     ended, writes = revert(world, "VirtualNetwork/hub")
     assert (ended.code, writes) == (0, [("PUT", VNET_ID)])
 
@@ -154,7 +152,7 @@ def test_it_restores_what_changed_outside_of_git(world):
     ended, writes = revert(world, "hub")
     assert (ended.code, writes) == (0, [("PATCH", VNET_ID)]), ended.out + ended.err
     assert "The revert restores spec.tags.owner, which changed outside of git." in ended.out
-    assert not world.read(VNET_ID, api_version="2024-03-01").get("tags")
+    assert not world.azure().resource(VNET_ID).get("tags")
     again, writes = revert(world, "hub")
     assert (again.code, writes) == (0, [])
     assert "Nothing has drifted, so nothing was reverted." in again.err
@@ -166,7 +164,7 @@ def test_drift_goes_before_what_changed_outside_of_git(world):
     ended, writes = revert(world, "hub")
     assert (ended.code, writes[0]) == (0, ("PUT", VNET_ID))
     assert read_space(world) == ["10.0.0.0/16"]
-    assert not world.read(VNET_ID, api_version="2024-03-01").get("tags")
+    assert not world.azure().resource(VNET_ID).get("tags")
 
 
 def test_a_hold_refuses_what_changed_outside_of_git(world):

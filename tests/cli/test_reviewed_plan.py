@@ -5,6 +5,7 @@ trusted.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import textwrap
 
@@ -75,6 +76,14 @@ def test_what_was_reviewed_and_moved_since_ends_with_1(location):
     assert (ended.code, "PlanOutdated" in ended.out) == (1, True)
 
 
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    """A folder with a repository and a plan of it, to copy."""
+    top = tmp_path_factory.mktemp("planned")
+    plan(repository(top / "estate"))
+    return top
+
+
 def edited(change):
     def edit(file, _folder):
         file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
@@ -106,8 +115,9 @@ def git_moved(_file, folder):
         (lambda *_: None, ("--prune",), "another prune", "nobody reviewed the deletes"),
     ],
 )
-def test_a_plan_that_cannot_be_held_to_is_refused_with_2(location, spoil, arguments, word, why):
-    file = plan(location)
+def test_a_plan_that_cannot_be_held_to_is_refused_with_2(planned, tmp_path, spoil, arguments, word, why):
+    shutil.copytree(planned, tmp_path, dirs_exist_ok=True)
+    location, file = tmp_path / "estate", tmp_path / "plan.json"
     spoil(file, location)
     ended = sync(location, file, *arguments)
     assert (ended.code, ended.out) == (2, ""), why

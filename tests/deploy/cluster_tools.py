@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import jsonschema
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -43,24 +46,40 @@ def build(overlay: str, folder: Path, changed: Mapping[str, str] = MappingProxyT
     return index(_run("kustomize", "build", str(folder)))
 
 
-def template(values: str, folder: Path, version: str = KUBERNETES) -> Objects:
+def template(values: str, version: str = KUBERNETES) -> Objects:
     """What helm makes of the chart, for a version of Kubernetes."""
-    return index(_run(*_call_helm(values, folder, version)))
+    ended = _call_helm(values, version)
+    assert ended.returncode == 0, ended.stderr
+    return index(ended.stdout)
 
 
-def _call_helm(values: str, folder: Path, version: str) -> tuple[str, ...]:
-    file = folder / "values.yaml"
-    file.write_text(values)
-    options = ("--namespace", "gitsync", "--kube-version", f"{version}.0", "--values", str(file))
-    return ("helm", "template", "gitsync", str(CHART), *options)
-
-
-def refuse(values: str, folder: Path, version: str = KUBERNETES) -> str:
+def refuse(values: str, version: str = KUBERNETES) -> str:
     """What helm reports against values."""
-    command = _call_helm(values, folder, version)
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    ended = _call_helm(values, version)
     assert ended.returncode != 0
     return ended.stderr
+
+
+@cache
+def _call_helm(values: str, version: str) -> subprocess.CompletedProcess[str]:
+    """Run helm, which takes 70 ms, once for the same values."""
+    options = ("--namespace", "gitsync", "--kube-version", f"{version}.0", "--values", "-")
+    command = ("helm", "template", "gitsync", str(CHART), *options)
+    return subprocess.run(command, input=values, capture_output=True, text=True, check=False)
+
+
+def list_faults(values: str) -> list[str]:
+    """What the schema of the chart has against values: helm looks at them with the chart's own below them."""
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    merged = _merge(yaml.safe_load((CHART / "values.yaml").read_text()), yaml.safe_load(values))
+    found = jsonschema.Draft7Validator(schema).iter_errors(merged)
+    return [f"{error.json_path}: {error.message}" for error in found]
+
+
+def _merge(below: Any, value: Any) -> Any:
+    if not (isinstance(below, dict) and isinstance(value, dict)):
+        return value
+    return below | {key: _merge(below.get(key), own) for key, own in value.items()}
 
 
 def _run(*command: str) -> str:

@@ -135,8 +135,8 @@ def test_an_alert_reports_what_is_wrong_and_what_to_do(name):
 
 
 @needs_helm
-def test_the_alerts_on_the_cron_job_are_about_the_one_that_is_installed(tmp_path):
-    [name] = [name for kind, _, name in template(read_block("values.yaml"), tmp_path) if kind == "CronJob"]
+def test_the_alerts_on_the_cron_job_are_about_the_one_that_is_installed():
+    [name] = [name for kind, _, name in template(read_block("values.yaml")) if kind == "CronJob"]
     alerts = [rule["expr"] for alert, rule in ALERTS.items() if alert.startswith("GitsyncCronJob")]
     assert all(f'cronjob="{name}"' in expression for expression in alerts)
 

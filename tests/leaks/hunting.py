@@ -70,12 +70,17 @@ def files(folder: Path, *, but: Iterable[Path] = ()) -> dict[str, str]:
 def objects(repository: Path, branch: str) -> dict[str, str]:
     """Every object that a branch holds, in all of its history, and what its commits say."""
 
-    def git(*words: str) -> str:
-        done = subprocess.run(["git", "-C", repository, *words], check=True, capture_output=True)
-        return done.stdout.decode(errors="replace")
+    def git(*words: str, given: bytes = b"") -> bytes:
+        return subprocess.run(["git", "-C", repository, *words], check=True, capture_output=True, input=given).stdout
 
-    names = [line.split()[0] for line in git("rev-list", "--objects", branch).splitlines()]
-    return {f"{branch}:{name}": git("cat-file", "-p", name) for name in names}
+    names = git("rev-list", "--objects", "--no-object-names", branch)
+    held, texts = git("cat-file", "--batch", given=names), {}
+    while held:
+        header, _, rest = held.partition(b"\n")
+        name, _, size = header.decode().split()
+        texts[f"{branch}:{name}"] = rest[: int(size)].decode(errors="replace")
+        held = rest[int(size) + 1 :]
+    return texts
 
 
 def spellings(value: str) -> dict[str, str]:

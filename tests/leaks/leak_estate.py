@@ -14,7 +14,7 @@ from typing import TypeVar
 from gitsync.emulator.faults import FaultRule
 from tests.leaks.hunting import spellings
 from tests.support import sops_rig
-from tests.support.command_line import SUBSCRIPTION, Ended, gitsync
+from tests.support.command_line import SUBSCRIPTION, Ended, gitsync, run_here
 from tests.support.fault_rules import rules
 from tests.support.secret_estate import GROUP
 
@@ -189,8 +189,12 @@ class Estate:
         return (self.root / "exported", self.root / "sops", self.root / "dotenv", self.root / "ci-output")
 
     def run(self, *words: str, **variables: str) -> Ended:
-        """Run the command in the repository."""
+        """Run the command in the repository, in a process that may load the package of extensions."""
         return gitsync(*words, folder=self.repository, **self.environment, **variables)
+
+    def run_here(self, *words: str) -> Ended:
+        """Run a command that is not about resources which the extensions fail at, in this process."""
+        return run_here(*words, folder=self.repository, **self.environment)
 
 
 SOURCES = "manifests,folder,environment,key-vault"

@@ -12,7 +12,7 @@ import pytest
 from gitsync.emulator.governance.external_evaluation import ExternalEvaluation
 from gitsync.emulator.governance.policies import Effect, EmulatedPolicy, PolicyCondition
 from tests.leaks.hunting import Hunt, files, spellings
-from tests.support.command_line import SUBSCRIPTION, azure, gitsync
+from tests.support.command_line import SUBSCRIPTION, azure, run_here
 from tests.support.fault_rules import rules
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.world import GROUP, VNET
@@ -58,8 +58,8 @@ def test_a_token_is_in_no_stream_and_no_file(tmp_path: Path, body: Any, status: 
     with azure(policies=(POLICY,), rules=script) as served:
         more = {**served.variables, "GITSYNC_LOG_LEVEL": "debug"}
         ended = [
-            gitsync("sync", str(repository), *where, *outputs, "--log-format", "json", folder=tmp_path, **more),
-            gitsync("status", str(repository), *where, "--output", "json", folder=tmp_path, **more),
+            run_here("sync", str(repository), *where, *outputs, "--log-format", "json", folder=tmp_path, **more),
+            run_here("status", str(repository), *where, "--output", "json", folder=tmp_path, **more),
         ]
         writes = [status for method, path, status in served.sent("PUT") if path.endswith("/hub")]
     assert ended[0].code == 1, ended[0].err

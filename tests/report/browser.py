@@ -36,6 +36,9 @@ FLAGS = (
     "--no-first-run",
     "--remote-debugging-port=0",
 )
+EMPTY = "about:blank"
+"""What is opened first: the browser's own first page takes a third of a second."""
+
 DESKTOP = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 PHONE = {"width": 400, "height": 844, "deviceScaleFactor": 2, "mobile": True}
 _KEYS = {
@@ -77,7 +80,7 @@ class Page:
         return said["result"]
 
     async def attach(self):
-        target = await self.send("Target.createTarget", url="about:blank")
+        target = await self.send("Target.createTarget", url=EMPTY)
         attached = await self.send("Target.attachToTarget", targetId=target["targetId"], flatten=True)
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -149,7 +152,7 @@ def started():
     """A browser of its own, which ends with the context; the address by which it is driven."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         quiet = subprocess.DEVNULL
-        process = subprocess.Popen([PROGRAM, *FLAGS, f"--user-data-dir={profile}"], stdout=quiet, stderr=quiet)
+        process = subprocess.Popen([PROGRAM, *FLAGS, f"--user-data-dir={profile}", EMPTY], stdout=quiet, stderr=quiet)
         try:
             yield _address(Path(profile) / "DevToolsActivePort", process)
         finally:

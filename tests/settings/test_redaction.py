@@ -118,9 +118,9 @@ def test_no_eight_characters_with_a_digit_and_a_letter_are_left(value, data):
 
 
 def test_a_value_that_repeats_itself_costs_no_more_than_its_length():
-    known = register("ab1" * 5000)
-    assert known.mask("x " + "ab1" * 4000 + " y") == "x <secret> y"
-    assert known.mask("x " + "b1a b" * 4000)
+    known = register("ab1" * 1500)
+    assert known.mask("x " + "ab1" * 1200 + " y") == "x <secret> y"
+    assert known.mask("x " + "b1a b" * 1200)
 
 
 def dotnet(value: str) -> str:
@@ -171,7 +171,7 @@ def test_a_secret_that_is_read_later_is_masked_from_then_on():
 
 
 def test_many_lines_that_begin_alike_are_learned_one_by_one():
-    lines = [f"password-line-{number:06}" for number in range(5_000)]
+    lines = [f"password-line-{number:06}" for number in range(1_000)]
     known = register("\n".join(lines))
     assert known.mask(f"{lines[0]} {lines[-1]}") == f"{MASKED} {MASKED}"
 

@@ -237,7 +237,7 @@ WRONG = [
     ("namespaces: a\n", "Did you mean namespace?", "a slip"),
     ("git-token: abc\n", "git-token is a secret, which a file must not contain", "a secret"),
     ("namespace: [", "this is not YAML", "broken YAML"),
-    ("namespace: " + "[" * 20_000 + "\n", "gitsync.yaml", "a value that is nested without end"),
+    ("namespace: " + "[" * 500 + "\n", "gitsync.yaml nests values too deeply", "a value that is nested without end"),
     ("# " + "x" * 200_000 + "\n", "has more than 100000 bytes", "a file without end"),
     ("- a\n", "expected a mapping of settings", "a list"),
 ]

@@ -20,8 +20,8 @@ PACKAGE = Path(gitsync.__file__).parent
 STARTING = {"subprocess", "pty", "multiprocessing", "git"}
 STARTING_NAMES = {"create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "popen", "system"}
 MAY_START = re.compile(
-    rf"subprocess|\bpty\b|multiprocessing|^\s*(?:import|from)\s.*(?<![.\w])git\b|{'|'.join(sorted(STARTING_NAMES))}"
-    r"|\bos\s*\.\s*(?:exec|spawn|posix_spawn|fork)",
+    r"^\s*(?:import|from)\s.*(?:subprocess|\bpty\b|multiprocessing|(?<![.\w])git\b)"
+    rf"|\.\s*(?:{'|'.join(sorted(STARTING_NAMES))})\b|\bos\s*\.\s*(?:exec|spawn|posix_spawn|fork)",
     re.MULTILINE,
 )
 """What a text has that starts a program, among others."""
