@@ -20,7 +20,7 @@ from typing import Any
 
 from tests.pipelines.host_answers import KEPT, Call
 
-_PROGRAM = """\
+PROGRAM = """\
 #!{python} -ISE
 import marshal, posix, sys, _socket  # others would take most of the time
 
@@ -38,6 +38,7 @@ sys.stdout.write(out)
 sys.stderr.write(err)
 sys.exit(code)
 """
+"""Sends how it was called to a port, and ends as it is told there."""
 
 
 class _Handler(StreamRequestHandler):
@@ -161,7 +162,7 @@ def make_host(home: Path, *programs: str) -> Host:
     home.mkdir()
     for name in programs:
         program = home / name
-        program.write_text(_PROGRAM.format(python=sys.executable, port=_serve(), home=str(home), name=name))
+        program.write_text(PROGRAM.format(python=sys.executable, port=_serve(), home=str(home), name=name))
         program.chmod(0o755)
     for name in KEPT:
         (home / f"{name}.json").write_text("[]")

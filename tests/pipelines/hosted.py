@@ -13,7 +13,6 @@ from tests.pipelines.host_programs import Host, make_host
 from tests.support.command_line import SUBSCRIPTION
 from tests.support.git_repositories import init_bare, init_repository
 from tests.support.git_server import basic, serve
-from tests.support.warm_process import write_command
 
 TOKEN = "t0ken-of-the-job-which-is-long"
 GROUP = """\
@@ -26,7 +25,7 @@ spec: {location: westeurope}
 
 @dataclass
 class Estate:
-    """A bare repository on a server that wants the token, a clone of a person, and the host's programs and gitsync."""
+    """A bare repository on a server that wants the token, a clone of a person, and the host's programs."""
 
     folder: Path
     server: str
@@ -98,7 +97,6 @@ def host_estate(folder: Path, user: str) -> Iterator[Estate]:
     reads = (basic(user, TOKEN),)
     with serve(folder / "hosted", readers=reads, writers=reads) as (url, _):
         estate = Estate(folder, url, make_host(folder / "bin", "gh", "glab", "az"))
-        write_command(estate.host.home)
         estate.git("remote", "add", "origin", str(bare))
         estate.commit("azure/group.yaml", GROUP, "Add the group")
         estate.git("push", "--quiet", "origin", "main")

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.pipelines.hosted import GROUP, TOKEN, host_estate
+from tests.pipelines.scripts import run_script
 from tests.support.command_line import SUBSCRIPTION, run_here
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -132,7 +133,7 @@ def test_gitlab_shares_a_run_in_a_child_pipeline(tmp_path):
             "WORKERS": "3",
         }
         (write,) = GITLAB["gitsync-shards"]["script"]
-        subprocess.run(["bash", "-c", write], cwd=project, env=variables, check=True)
+        assert run_script(["bash", "-c", write], project, variables).code == 0
         generated = yaml.safe_load((project / "shards.yml").read_text())
         assert generated.keys() == {"gitsync-worker"} <= CHILD.keys(), "what is generated adds the matrix of this job"
         (matrix,) = generated["gitsync-worker"]["parallel"]["matrix"]
@@ -148,7 +149,7 @@ def test_gitlab_shares_a_run_in_a_child_pipeline(tmp_path):
         (gather,) = CHILD["gitsync-gather"]["script"]
         assert "Created 3" in call(gather, project, filled)
         (post,) = CHILD["gitsync-gather"]["after_script"]
-        subprocess.run(["bash", "-c", post], cwd=project, env=filled | {"POST_STATUS": "true"}, check=True)
+        assert run_script(["bash", "-c", post], project, filled | {"POST_STATUS": "true"}).code == 0
         assert [(status["commit"], status["state"]) for status in estate.host.statuses] == [(commit, "success")]
         require_recorded(estate)
 
@@ -188,11 +189,9 @@ def test_azure_pipelines_shares_a_run_among_three_jobs(tmp_path):
             "WORKERS": "3",
         }
         (pin,) = (step for step in jobs["gitsync_shards"]["steps"] if step.get("name") == "shards")
-        done = subprocess.run(
-            ["bash", "-c", pin["bash"]], env=variables, capture_output=True, text=True, check=True, cwd=tmp_path
-        )
+        done = run_script(["bash", "-c", pin["bash"]], tmp_path, variables)
         outputs = dict(
-            re.findall(r"^##vso\[task.setvariable variable=(\w+);isOutput=true\](.+)$", done.stdout, re.MULTILINE)
+            re.findall(r"^##vso\[task.setvariable variable=(\w+);isOutput=true\](.+)$", done.out, re.MULTILINE)
         )
         matrix = json.loads(outputs["matrix"])
         assert [job["GITSYNC_SHARD"] for job in matrix.values()] == SHARDS
