@@ -65,7 +65,9 @@ def test_github_shares_a_run_among_jobs(hosted):
     inputs = list_all_inputs("worker")
     assert (inputs["shard"], inputs["run-id"]) == ("${{ matrix.shard }}", "${{ needs.shards.outputs.run-id }}")
     given = {"command": "sync", "run-id": pinned["run-id"], "status": "true"}
-    worker = hosted.job("push", commit, **given, shard=SHARDS[1])  # in any order, and the first job fails before it begins
+    worker = hosted.job(
+        "push", commit, **given, shard=SHARDS[1]
+    )  # in any order, and the first job fails before it begins
     outputs = worker.run("Install gitsync")
     assert (outputs["exit-code"], outputs["changes"]) == ("0", "1"), worker.log
     gathering = {"command": "report", "run-id": pinned["run-id"], "status": "true"}
