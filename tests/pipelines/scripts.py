@@ -9,13 +9,12 @@ import select
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from tests.pipelines.host_programs import PROGRAM
+from tests.support.answered_programs import read_call, write_program
 from tests.support.command_line import Ended, run_as
 
 
@@ -43,23 +42,18 @@ def run_script(command: Sequence[str], folder: Path, variables: Mapping[str, str
 
 
 @cache
-def _open() -> tuple[socket.socket, str]:
+def _open() -> tuple[socket.socket, Path]:
     """The socket to which commands come, and the folder of the program that sends them."""
     listener = socket.create_server(("127.0.0.1", 0))
-    programs = tempfile.mkdtemp(prefix="gitsync-programs-")
+    programs = Path(tempfile.mkdtemp(prefix="gitsync-programs-"))
     atexit.register(shutil.rmtree, programs, ignore_errors=True)
-    program = Path(programs) / "gitsync"
-    port = listener.getsockname()[1]
-    program.write_text(PROGRAM.format(python=sys.executable, port=port, home=programs, name="gitsync"))
-    program.chmod(0o755)
+    write_program(programs, "gitsync", listener.getsockname()[1])
     return listener, programs
 
 
 def _answer(listener: socket.socket) -> None:
     connection, _ = listener.accept()
     with connection, connection.makefile("rb") as stream:
-        size = int(stream.read(12))
-        _, folder, _, arguments, _, environment = marshal.loads(stream.read(size))
-        variables = {os.fsdecode(name): os.fsdecode(value) for name, value in environment.items()}
-        code, out, err = run_as(arguments, Path(folder), variables)
+        call = read_call(stream)
+        code, out, err = run_as(call.arguments, call.folder, call.environment)
         connection.sendall(marshal.dumps((int(code), out, err)))

@@ -52,9 +52,7 @@ def tell(world: World, rows: list[BuiltDrift], more: Mapping[str, str]) -> Story
     return Story(world.folder, found, accepted, world.plan())
 
 
-def check_all(
-    folder: Path, rows: list[BuiltDrift], settings: Callable[[list[BuiltDrift]], str] | None = None
-) -> None:
+def check_all(folder: Path, rows: list[BuiltDrift], settings: Callable[[list[BuiltDrift]], str] | None = None) -> None:
     """Check rows in estates of a few: each edit is proven by reading all of its estate again."""
     for first in range(0, len(rows), TOGETHER):
         some = rows[first : first + TOGETHER]
