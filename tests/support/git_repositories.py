@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import stat
 import struct
 import subprocess
@@ -65,6 +66,12 @@ def add_remote(folder: Path, url: Path | str, name: str = "origin") -> None:
     """Do as `git remote add` does. A URL that git's settings would have to quote is not for this."""
     with (folder / ".git" / "config").open("a") as config:
         config.write(f'[remote "{name}"]\n\turl = {url}\n\tfetch = +refs/heads/*:refs/remotes/{name}/*\n')
+
+
+def push_main(folder: Path, remote: Path) -> None:
+    """Leave a bare repository as a push of the branch main does, without programs."""
+    shutil.copytree(folder / ".git" / "objects", remote / "objects", dirs_exist_ok=True)
+    shutil.copy(folder / ".git" / "refs" / "heads" / "main", remote / "refs" / "heads")
 
 
 def commit_all(folder: Path, message: str = "Change") -> str:
