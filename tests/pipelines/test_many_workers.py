@@ -27,9 +27,9 @@ SHARDS = ["1/2", "2/2"]
 
 def add_a_group(estate):
     """Push another group: an atom for each of two workers."""
-    estate.commit("azure/api.yaml", GROUP.replace("web", "api"), "Add a group")
-    estate.git("push", "--quiet", "origin", "main")
-    return estate.git("rev-parse", "main")
+    commit = estate.commit("azure/api.yaml", GROUP.replace("web", "api"), "Add a group")
+    estate.push()
+    return commit
 
 
 def require_recorded(estate):
