@@ -178,17 +178,12 @@ def test_what_a_person_closed_stays_closed_for_the_same_values(opened):
     )
 
 
-def test_a_merged_request_leaves_a_branch_to_delete(opened_anywhere):
+def test_a_merged_request_leaves_a_branch_to_delete_and_is_not_an_answer_to_new_drift(opened_anywhere):
     run, _ = opened_anywhere
     run.take(100, "merged")
     (closed,) = run.publish()
     assert closed.sentence == f"Deleted the branch {closed.branch}: its drift is gone."
     assert (run.branches, run.host.comments) == ({}, [])
-
-
-def test_a_merged_request_is_not_an_answer_to_new_drift(opened):
-    run, _ = opened
-    run.take(100, "merged")
     assert run.publish(accepted())[0].action is PublishedAs.OPENED
 
 
