@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from tests.pipelines.scripts import run_script
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -59,18 +60,13 @@ class Job:
         output = self.folder / "output"
         output.write_text("")
         variables = {name: _expand(value, contexts) for name, value in step.get("env", {}).items()}
-        done = subprocess.run(
+        done = run_script(
             ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]],
-            cwd=self.folder,
-            env={**self.env, **self._variables(output), **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
+            self.folder,
+            {**self.env, **self._variables(output), **variables},
         )
-        self.log += done.stdout
-        return dict(line.split("=", 1) for line in output.read_text().splitlines()), done.returncode
+        self.log += done.out + done.err
+        return dict(line.split("=", 1) for line in output.read_text().splitlines()), done.code
 
     def _variables(self, output: Path) -> dict[str, str]:
         """What a runner sets for every step."""

@@ -7,66 +7,20 @@ They record how they were called, with the variables that they got, and answer a
 from __future__ import annotations
 
 import json
-import marshal
 import os
-import sys
-import threading
-import traceback
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from socketserver import StreamRequestHandler, TCPServer
 from typing import Any
 
 from tests.pipelines.host_answers import KEPT, Call
-
-_PROGRAM = """\
-#!{python} -ISE
-import marshal, posix, sys, _socket  # others would take most of the time
-
-arguments = sys.argv[1:]
-stdin = sys.stdin.read() if "-" in arguments or any(one.endswith("=@-") for one in arguments) else ""
-line = _socket.socket()
-line.connect(("127.0.0.1", {port}))
-call = marshal.dumps([{home!r}, posix.getcwd(), {name!r}, arguments, stdin, posix.environ])
-line.send(b"%12d" % len(call))
-while call:
-    call = call[line.send(call):]
-parts = list(iter(lambda: line.recv(65536), b""))
-code, out, err = marshal.loads(b"".join(parts))
-sys.stdout.write(out)
-sys.stderr.write(err)
-sys.exit(code)
-"""
+from tests.support.answered_programs import Answer, ProgramCall, answer_calls, write_program
 
 
-class _Handler(StreamRequestHandler):
-    """Answers for a program in the process of the tests, since one that imports what this takes needs 20 ms more."""
-
-    def handle(self) -> None:
-        size = int(self.rfile.read(12))
-        home, cwd, name, arguments, stdin, environment = marshal.loads(self.rfile.read(size))
-        variables = {os.fsdecode(key): os.fsdecode(value) for key, value in environment.items()}
-        try:
-            answer = 0, Call(Path(home), Path(cwd), name, arguments, stdin, variables).answer(), ""
-        except SystemExit as refusal:
-            answer = 1, "", f"{refusal}\n"
-        except Exception as error:  # noqa: BLE001 - as an interpreter ends
-            answer = 1, "", f"{error!r}\n{traceback.format_exc()}"  # gitsync shows the first line
-        self.wfile.write(marshal.dumps(answer))
-
-
-class _Server(TCPServer):
-    request_queue_size = 128
-    """Calls that may wait on a busy machine: the kernel resets those beyond."""
-
-
-@cache
-def _serve() -> int:
-    """Answer one call after the other, as long as this process runs; the port."""
-    server = _Server(("127.0.0.1", 0), _Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server.server_address[1]
+def _answer(call: ProgramCall) -> Answer:
+    try:
+        return 0, Call(*call).answer(), ""
+    except SystemExit as refusal:
+        return 1, "", f"{refusal}\n"
 
 
 TOKEN = "t0ken-of-the-job-which-is-long"
@@ -160,9 +114,7 @@ def make_host(home: Path, *programs: str) -> Host:
     """Install programs in a folder."""
     home.mkdir()
     for name in programs:
-        program = home / name
-        program.write_text(_PROGRAM.format(python=sys.executable, port=_serve(), home=str(home), name=name))
-        program.chmod(0o755)
+        write_program(home, name, answer_calls(_answer))
     for name in KEPT:
         (home / f"{name}.json").write_text("[]")
     return Host(home)

@@ -11,9 +11,8 @@ from pathlib import Path
 from tests.pipelines.action_runner import Job
 from tests.pipelines.host_programs import Host, make_host
 from tests.support.command_line import SUBSCRIPTION
-from tests.support.git_repositories import init_bare, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 from tests.support.git_server import basic, serve
-from tests.support.warm_process import write_command
 
 TOKEN = "t0ken-of-the-job-which-is-long"
 GROUP = """\
@@ -26,7 +25,7 @@ spec: {location: westeurope}
 
 @dataclass
 class Estate:
-    """A bare repository on a server that wants the token, a clone of a person, and the host's programs and gitsync."""
+    """A bare repository on a server that wants the token, a clone of a person, and the host's programs."""
 
     folder: Path
     server: str
@@ -40,11 +39,18 @@ class Estate:
         done = subprocess.run(["git", *arguments], cwd=self.clone, capture_output=True, text=True, check=True)
         return done.stdout.strip()
 
-    def commit(self, path: str, text: str, message: str) -> None:
+    @property
+    def bare(self) -> Path:
+        return self.folder / "hosted" / "acme" / "estate"
+
+    def commit(self, path: str, text: str, message: str) -> str:
         (self.clone / path).parent.mkdir(exist_ok=True)
         (self.clone / path).write_text(text)
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--message", message)
+        return commit_all(self.clone, message)
+
+    def push(self) -> None:
+        """Push the branch main, as the person does."""
+        push_main(self.clone, self.bare)
 
     def open_pull_request(self, branch: str) -> str:
         """Push a branch, and the commit that merging it would make, as the host does; its id."""
@@ -89,17 +95,15 @@ class Estate:
 @contextmanager
 def host_estate(folder: Path, user: str) -> Iterator[Estate]:
     """Serve `acme/estate`, with a resource group in `azure`, to a user with the token."""
-    bare = folder / "hosted" / "acme" / "estate"
-    clone = folder / "clone"
-    clone.mkdir()
-    init_repository(clone)
-    init_bare(bare)
-    subprocess.run(["git", "config", "http.receivepack", "true"], cwd=bare, check=True)
     reads = (basic(user, TOKEN),)
     with serve(folder / "hosted", readers=reads, writers=reads) as (url, _):
         estate = Estate(folder, url, make_host(folder / "bin", "gh", "glab", "az"))
-        write_command(estate.host.home)
-        estate.git("remote", "add", "origin", str(bare))
+        estate.clone.mkdir()
+        init_repository(estate.clone)
+        init_bare(estate.bare)
+        with (estate.bare / "config").open("a") as config:
+            config.write("[http]\n\treceivepack = true\n")
+        add_remote(estate.clone, estate.bare)
         estate.commit("azure/group.yaml", GROUP, "Add the group")
-        estate.git("push", "--quiet", "origin", "main")
+        estate.push()
         yield estate

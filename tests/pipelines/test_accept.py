@@ -24,7 +24,7 @@ spec: {location: westeurope, tags: {team: web}}
 def estate(tmp_path):
     with host_estate(tmp_path, "x-access-token") as estate:
         estate.commit("azure/group.yaml", TAGGED, "Tag the group")
-        estate.git("push", "--quiet", "origin", "main")
+        estate.push()
         estate.git("remote", "set-url", "origin", f"{estate.server}/acme/estate")
         yield estate
 

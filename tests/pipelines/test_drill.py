@@ -35,9 +35,9 @@ by_owner = pytest.mark.parametrize(("owner", "code", "headline"), CASES, ids=["i
 
 def push(estate: Estate, owner: str) -> str:
     """Push a network with an owner, which git may not have; the commit."""
-    estate.commit("azure/network.yaml", NETWORK.replace("OWNER", owner), "Add a network")
-    estate.git("push", "--quiet", "origin", "main")
-    return estate.git("rev-parse", "main")
+    commit = estate.commit("azure/network.yaml", NETWORK.replace("OWNER", owner), "Add a network")
+    estate.push()
+    return commit
 
 
 @by_owner

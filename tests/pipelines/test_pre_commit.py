@@ -11,6 +11,9 @@ import pytest
 from tests.support.git_repositories import init_repository
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+QUICK = "[core]\n\tcompression = 0\n[pack]\n\twindow = 0\n"
+"""Settings of git: to make a small pack of this repository for its clone takes a second."""
+
 GROUP = """\
 apiVersion: resources.azure.com/v1api20200601
 kind: ResourceGroup
@@ -28,8 +31,11 @@ def test_the_hook_is_installed_from_a_clone_and_names_every_problem(tmp_path):
     (manifests / "web.yaml").write_text(GROUP)
     (manifests / "notes.md").write_text("No manifest.\n")
     subprocess.run(["git", "add", "."], cwd=manifests, check=True)
+    (tmp_path / "git").mkdir()
+    (tmp_path / "git" / "config").write_text(QUICK)
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
+        "XDG_CONFIG_HOME": str(tmp_path),
         "PRE_COMMIT_HOME": str(tmp_path / "home"),
         "PIP_NO_INDEX": "1",
         "PIP_NO_DEPS": "1",

@@ -59,7 +59,7 @@ def test_a_pull_request_from_its_plan_to_the_status_branch(estate):
 
     estate.git("checkout", "--quiet", "main")
     estate.git("merge", "--quiet", "--no-ff", "--message", "Merge", "$(touch${IFS}owned)")
-    estate.git("push", "--quiet", "origin", "main")
+    estate.push()
     synced = estate.job("push", estate.git("rev-parse", "HEAD"), command="sync", **{"upload-sarif": "true"})
     outputs = synced.run("Install gitsync")
     assert (outputs["exit-code"], outputs["changes"], outputs["failed"]) == ("0", "2", "0"), synced.log

@@ -7,12 +7,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.tools.tool_runs import run_script
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 VERSION = "1.2.0"
@@ -84,21 +85,17 @@ def project(template, tmp_path):
 
 def release(project, index, tag, folder, repository="Acme/GitSync"):
     environment = {
-        **os.environ,
         "GITHUB_SERVER_URL": "https://github.com",
         "GITHUB_REPOSITORY": repository,
         "GITHUB_OUTPUT": str(project.parent / "outputs"),
         "PACKAGE_INDEX": f"http://127.0.0.1:{index.server_port}",
         "no_proxy": "*",
     }
-    return subprocess.run(
-        [sys.executable, "tools/release.py", tag, str(folder)],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        patch.syspath_prepend(project / "tools")
+        return run_script(project / "tools" / "release.py", tag, folder)
 
 
 def test_a_tag_becomes_package_sbom_notes_and_checksums(project, index, tmp_path):

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from gitsync.report.hosts.commit_status import post_status, read_status
+from gitsync.report.hosts.host import HostUse, Status, StatusState
+from gitsync.report.hosts.opening import open_host
 from tests.pipelines.host_programs import AZURE, GITHUB, GITLAB, TOKEN, make_host
 from tests.support.command_line import run_here
 from tests.support.hostile_texts import HOSTILE
@@ -92,11 +95,9 @@ def test_the_same_is_not_said_twice(tmp_path, folder, program, job):
         (70, False, "failure", "an internal error"),
     ],
 )
-def test_when_a_run_has_succeeded(tmp_path, folder, exit_code, interrupted, state, why):
-    host = make_host(tmp_path / "bin", "gh")
-    put_report(folder, exit_code=exit_code, interrupted=interrupted)
-    assert tell(folder, host, GITHUB).code == 0
-    assert host.statuses[-1]["state"] == state, why
+def test_when_a_run_has_succeeded(exit_code, interrupted, state, why):
+    report = {"exitCode": exit_code, "headline": "Updated 2", "interrupted": interrupted}
+    assert read_status(report).state == state, why
 
 
 @by_host
@@ -112,14 +113,24 @@ def test_a_run_without_a_report_has_failed(tmp_path, folder, program, job):
 
 
 @by_host
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_text_is_one_plain_line(tmp_path, folder, program, job, text):
+def test_hostile_text_is_one_plain_line(tmp_path, program, job):
     host = make_host(tmp_path / "bin", program)
-    put_report(folder, text)
-    assert [tell(folder, host, job).out.split()[0] for _ in range(2)] == ["Posted", "The"]
+    client = open_host({"PATH": host.path, **job}, HostUse.STATUS)
+    for row, text in HOSTILE.items():
+        said = [post_status(client, row, Status(StatusState.SUCCESS, text)) for _ in range(2)]
+        assert said == [True, False], row
+        description = host.statuses[-1]["description"]
+        assert description.isprintable(), row
+        assert len(description) <= (140 if program == "gh" else 255), row
+    assert [status["context"] for status in host.statuses] == list(HOSTILE)
+
+
+def test_a_hostile_headline_of_a_report_is_one_plain_line(tmp_path, folder):
+    host = make_host(tmp_path / "bin", "gh")
+    put_report(folder, HOSTILE["a surrogate"] + HOSTILE["a line"])
+    assert [tell(folder, host, GITHUB).out.split()[0] for _ in range(2)] == ["Posted", "The"]
     (status,) = host.statuses
     assert status["description"].isprintable()
-    assert len(status["description"]) <= (140 if program == "gh" else 255)
 
 
 @by_host

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import BytesIO, TextIOWrapper
@@ -109,8 +109,13 @@ def run_here(*arguments: str, folder: Path, **more: str) -> Ended:
     """As `gitsync`, in this process, which takes a third of the CPU of a process that is forked: for tests that are
     about what a command does, and not about its streams, its signals or its end.
     """
+    return run_as(arguments, folder, _make_environment(folder, more))
+
+
+def run_as(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Ended:
+    """As `run_here`, with these variables alone."""
     out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    with _become(folder, _make_environment(folder, more)), redirect_stdout(out), redirect_stderr(err):
+    with _become(folder, environment), redirect_stdout(out), redirect_stderr(err):
         code = run(list(arguments))
     return Ended(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
 
@@ -120,7 +125,7 @@ def _become(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
     """Have the folder and environment of a command, and forget what it has set."""
     before = dict(os.environ)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    temporary, tempfile.tempdir = tempfile.tempdir, environment["TMPDIR"]
+    temporary, tempfile.tempdir = tempfile.tempdir, environment.get("TMPDIR")
     os.environ.clear()
     os.environ.update(environment)
     try:

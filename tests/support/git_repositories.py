@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import stat
 import struct
 import subprocess
@@ -68,9 +69,15 @@ def add_remote(folder: Path, url: Path | str, name: str = "origin") -> None:
         config.write(f'[remote "{name}"]\n\turl = {url}\n\tfetch = +refs/heads/*:refs/remotes/{name}/*\n')
 
 
+def push_main(folder: Path, remote: Path) -> None:
+    """Leave a bare repository as a push of the branch main does, without programs."""
+    shutil.copytree(folder / ".git" / "objects", remote / "objects", dirs_exist_ok=True)
+    shutil.copy(folder / ".git" / "refs" / "heads" / "main", remote / "refs" / "heads")
+
+
 def commit_all(folder: Path, message: str = "Change") -> str:
     """Commit all that a folder has, as `git add -A` and `git commit --allow-empty` do, and give the id of the commit.
-    Special cases are left to git: links, ignored files but those of a status, other settings, a detached HEAD.
+    Special cases are left to git: ignored files but those of a status, other settings, a detached HEAD.
     """
     if commit := commit_plain_files(folder, message, without=_list_ignored(folder)):
         return commit
@@ -92,11 +99,14 @@ def amend(folder: Path, author: str, message: str) -> str:
     return commit
 
 
-def commit_plain_files(folder: Path, message: str, *, without: Collection[str] = ()) -> str | None:
+def commit_plain_files(
+    folder: Path, message: str, *, without: Collection[str] = (), ignores: bool = True
+) -> str | None:
     """Commit all that a folder has without git, and give the id of the commit; None in a special case. `without` are
-    names at its top.
+    names at its top. Files that git would ignore are a special case, or with `ignores=False` files like others.
     """
-    if (branch := _find_plain_branch(folder)) and (files := _read_plain_files(folder, without)) is not None:
+    special = OF_GIT if ignores else OF_GIT - {".gitignore"}
+    if (branch := _find_plain_branch(folder)) and (files := _read_plain_files(folder, without, special)) is not None:
         return _commit(folder / ".git", branch, files, message)
     return None
 
@@ -122,7 +132,9 @@ def _find_plain_branch(folder: Path) -> Path | None:
     return top / ref if kind == "ref:" and is_plain else None
 
 
-def _read_plain_files(folder: Path, without: Collection[str]) -> dict[str, tuple[os.stat_result, bytes]] | None:
+def _read_plain_files(
+    folder: Path, without: Collection[str], special: Collection[str]
+) -> dict[str, tuple[os.stat_result, bytes]] | None:
     """The facts and contents of all files by path; None if git would do anything but take them."""
     found: dict[str, tuple[os.stat_result, bytes]] = {}
     for parent, folders, names in os.walk(folder):
@@ -130,9 +142,12 @@ def _read_plain_files(folder: Path, without: Collection[str]) -> dict[str, tuple
             folders[:] = [name for name in folders if name != ".git" and name not in without]
         for path in (Path(parent, name) for name in (*folders, *names)):
             facts = path.lstat()
-            if path.name in OF_GIT or not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
+            is_file, is_link = stat.S_ISREG(facts.st_mode), stat.S_ISLNK(facts.st_mode)
+            if path.name in special or not (is_file or is_link or stat.S_ISDIR(facts.st_mode)):
                 return None
-            if stat.S_ISREG(facts.st_mode):
+            if is_link:
+                found[path.relative_to(folder).as_posix()] = (facts, os.fsencode(path.readlink()))
+            elif is_file:
                 found[path.relative_to(folder).as_posix()] = (facts, path.read_bytes())
     return found
 
@@ -187,6 +202,8 @@ def write_repository(
 
 
 def _mode_of(facts: os.stat_result) -> str:
+    if stat.S_ISLNK(facts.st_mode):
+        return "120000"
     return "100755" if facts.st_mode & stat.S_IXUSR else "100644"
 
 

@@ -9,9 +9,21 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 EVERY_PROCESS = Path("/proc")
+
+
+_ABILITIES = b"000eversion 2\n"
+"""How an answer begins that says what a server can do. It has nothing of a repository, and is every other answer."""
+
+
+@cache
+def _find_backend() -> str:
+    """The program, which `git http-backend` would start as another process."""
+    folder = subprocess.run(["git", "--exec-path"], capture_output=True, text=True, check=True).stdout.strip()
+    return f"{folder}/git-http-backend"
 
 
 def basic(user: str, password: str) -> str:
@@ -34,6 +46,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     redirect: str
     spies: bool
     drops: list[bytes]
+    kept: dict[tuple[str, str], bytes]
 
     def do_GET(self) -> None:
         self.answer()
@@ -70,6 +83,20 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def backend(self, body: bytes) -> None:
+        asked = self.path, self.headers.get("Git-Protocol", "")
+        answer = self.kept.get(asked) or self.run_backend(body)
+        head, _, content = answer.partition(b"\r\n\r\n")
+        if content.startswith(_ABILITIES):
+            self.kept[asked] = answer
+        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
+        self.send_response(int(headers.pop("Status", "200").split()[0]))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def run_backend(self, body: bytes) -> bytes:
         path, _, query = self.path.partition("?")
         environment = {
             "PATH": os.environ["PATH"],
@@ -85,15 +112,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             "REMOTE_USER": "somebody",
             "REMOTE_ADDR": "127.0.0.1",
         }
-        done = subprocess.run(["git", "http-backend"], input=body, env=environment, capture_output=True, check=True)
-        head, _, content = done.stdout.partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
-        self.send_response(int(headers.pop("Status", "200").split()[0]))
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        return subprocess.run([_find_backend()], input=body, env=environment, capture_output=True, check=True).stdout
 
     def log_message(self, *_arguments: object) -> None:
         """Nothing is logged."""
@@ -132,7 +151,7 @@ def serve(
     """
     seen = Seen()
     facts = {"root": root, "readers": readers, "writers": writers, "seen": seen, "redirect": redirect, "spies": spies}
-    facts["drops"] = list(drops)
+    facts |= {"drops": list(drops), "kept": {}}
     handler = type("Handler", (_Handler,), facts)
     with _Server(("127.0.0.1", 0), handler) as server:
         if tls is not None:

@@ -6,19 +6,21 @@ What it writes is not encrypted but turned round, sealed for the recipient whose
 import base64
 import hashlib
 import json
-import os
 import re
-import sys
-from pathlib import Path
 
 import yaml
+
+from tests.support.answered_programs import Answer, ProgramCall
 
 SEAL = re.compile(r"ENC\[AES256_GCM,data:(.*),iv:i=,tag:t=,type:str\]")
 
 
+class RefusedError(Exception):
+    """The exit code, and what is told."""
+
+
 def fail(code, message):
-    sys.stderr.write(message + "\n")
-    sys.exit(code)
+    raise RefusedError(code, message)
 
 
 def words(arguments):
@@ -57,10 +59,10 @@ def mac(documents):
     return hashlib.sha256(json.dumps(documents, sort_keys=True).encode()).hexdigest()
 
 
-def recipient(file):
-    if os.environ.get("SOPS_AGE_RECIPIENTS"):
-        return os.environ["SOPS_AGE_RECIPIENTS"]
-    for folder in (Path.cwd(), *Path.cwd().parents):
+def recipient(file, call):
+    if call.environment.get("SOPS_AGE_RECIPIENTS"):
+        return call.environment["SOPS_AGE_RECIPIENTS"]
+    for folder in (call.folder, *call.folder.parents):
         if (folder / ".sops.yaml").is_file():
             for rule in yaml.safe_load((folder / ".sops.yaml").read_text())["creation_rules"]:
                 if re.search(rule.get("path_regex", ""), file):
@@ -76,9 +78,9 @@ def written(documents, form):
     return "---\n".join(yaml.safe_dump(each, sort_keys=False) for each in documents)
 
 
-def encrypt(documents, flags):
+def encrypt(documents, flags, call):
     seal = {
-        "age": [{"recipient": recipient(flags["--filename-override"]), "enc": "x"}],
+        "age": [{"recipient": recipient(flags["--filename-override"], call), "enc": "x"}],
         "mac": mac(documents),
         "encrypted_regex": flags["--encrypted-regex"],
     }
@@ -86,12 +88,12 @@ def encrypt(documents, flags):
     return [turned(each, hidden, pattern) | {"sops": seal} for each in documents]
 
 
-def decrypt(documents):
+def decrypt(documents, call):
     seal = documents[0].get("sops")
     if not seal:
         fail(1, "sops metadata not found")
     wanted = seal["age"][0]["recipient"].removeprefix("age1")
-    if os.environ.get("SOPS_AGE_KEY", "").removeprefix("AGE-SECRET-KEY-1") != wanted.upper():
+    if call.environment.get("SOPS_AGE_KEY", "").removeprefix("AGE-SECRET-KEY-1") != wanted.upper():
         fail(
             128,
             f"Failed to get the data key required to decrypt the SOPS file.\n\nGroup 0: FAILED\n  age1{wanted}: FAILED",
@@ -103,15 +105,21 @@ def decrypt(documents):
     return plain
 
 
-def main():
-    command, *arguments = sys.argv[1:]
+def answer(call: ProgramCall) -> Answer:
+    """Do what the program does, in the process of the tests."""
+    try:
+        return 0, do(call), ""
+    except RefusedError as refusal:
+        code, message = refusal.args
+        return code, "", f"{message}\n"
+
+
+def do(call: ProgramCall) -> str:
+    command, *arguments = call.arguments
     command = command.removeprefix("--")  # the older spelling
     flags, rest = words(arguments)
     if command not in {"encrypt", "decrypt"} or rest != ["/dev/stdin"]:
         fail(1, f"unknown command {command}")
-    documents = list(yaml.safe_load_all(Path(rest[0]).read_text(encoding="utf-8")))
-    made = encrypt(documents, flags) if command == "encrypt" else decrypt(documents)
-    sys.stdout.write(written(made, flags["--output-type"]))
-
-
-main()
+    documents = list(yaml.safe_load_all(call.stdin))
+    made = encrypt(documents, flags, call) if command == "encrypt" else decrypt(documents, call)
+    return written(made, flags["--output-type"])

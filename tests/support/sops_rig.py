@@ -2,18 +2,17 @@
 
 import json
 import os
-import shlex
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from gitsync.repository.secrets.sops_program import Sops
+from tests.support import sops_double
+from tests.support.answered_programs import answer_calls, write_program
 
-DOUBLE = Path(__file__).with_name("sops_double.py")
 KINDS = ("double", "real")
 
 
@@ -61,9 +60,14 @@ def put_on_path(folder, name, text):
 def rig(kind, folder):
     home = {"HOME": str(folder)}
     if kind == "double":
-        script = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(DOUBLE))} "$@"\n'
-        path = put_on_path(folder / "bin", "sops", script)
-        return Rig({**home, "PATH": path, "SOPS_AGE_KEY": "AGE-SECRET-KEY-1XYZ"}, "age1xyz", folder)
+        programs = folder / "bin"
+        programs.mkdir(exist_ok=True)
+        write_program(programs, "sops", answer_calls(sops_double.answer))
+        return Rig(
+            {**home, "PATH": f"{programs}{os.pathsep}{os.defpath}", "SOPS_AGE_KEY": "AGE-SECRET-KEY-1XYZ"},
+            "age1xyz",
+            folder,
+        )
     if not (shutil.which("sops") and shutil.which("age-keygen")):
         pytest.skip("sops and age-keygen are not installed")
     made = subprocess.run(["age-keygen"], capture_output=True, text=True, check=True).stdout.split()

@@ -47,7 +47,7 @@ class GitFolder:
     def commit(self, message: str = "Change") -> str:
         # the settings of a test may change what git does
         is_usual = (Path.home() / ".gitconfig").read_text() == SETTINGS
-        if is_usual and (commit := commit_plain_files(self.path, message)):
+        if is_usual and (commit := commit_plain_files(self.path, message, ignores=False)):
             return commit
         self.git("add", "--all", "--force")
         self.git("commit", "--quiet", "--allow-empty", "--message", message)

@@ -13,6 +13,7 @@ import pytest
 import gitsync
 from gitsync.model.unit_kind import UnitKind
 from gitsync.repository.units.kinds.builder import UnitBuilder, find_builder
+from tests.support.command_line import run_here
 
 PACKAGE = Path(gitsync.__file__).parent
 ROW = "    JSON_LINES = UnitTraits(is_built=True)\n"
@@ -115,7 +116,7 @@ def source(tmp_path):
 
 
 def test_a_made_up_kind_is_found_built_and_read(extended, source):
-    before = run(PACKAGE.parent, source, "render").stdout
+    before = run_here("render", ".", folder=source).out
     assert "third" in before
     assert "first" not in before, "no kind has such files yet"
     after = run(extended, source, "render")
@@ -127,18 +128,15 @@ def test_a_made_up_kind_is_found_built_and_read(extended, source):
     assert after.returncode == 0, "the rest of the folder is not read, as in a kustomization"
 
 
-def test_a_fault_of_a_made_up_kind_is_a_problem_of_its_file(extended, source):
+def test_a_fault_of_a_made_up_kind_is_a_problem_of_its_file_and_settings_can_name_the_kind(extended, source):
     (source / "lines/manifests.jsonl").write_text(f"kind\n{group('first')}\n")
-    result = run(extended, source, "validate")
-    assert result.returncode == 1
-    assert "lines/manifests.jsonl:1" in result.stdout + result.stderr
-    assert "has a line that is not JSON." in result.stdout + result.stderr
-
-
-def test_the_settings_of_a_source_can_name_a_made_up_kind(extended, source):
     (source / "gitsync.yaml").write_text("units: [{path: plain, kind: json_lines}]\n")
     result = run(extended, source, "validate")
-    assert "units: path: the source has no manifests.jsonl in the folder plain." in result.stdout + result.stderr
+    assert result.returncode == 1
+    told = result.stdout + result.stderr
+    assert "lines/manifests.jsonl:1" in told
+    assert "has a line that is not JSON." in told
+    assert "units: path: the source has no manifests.jsonl in the folder plain." in told
 
 
 def test_every_kind_has_its_module_and_every_module_its_row():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from gitsync.repository.git.git_access import GitAccess
 from gitsync.workflows.accept.drift import Accepted, DriftedField, DriftedResource
 from gitsync.workflows.accept.publish import Publication
 from tests.repository.git.remembered import SetClock
-from tests.support.git_repositories import commit_all, init_bare, init_repository
+from tests.support.git_repositories import commit_all, init_bare, init_repository, push_main
 
 BEFORE = "kind: StorageAccount\nspec: {sku: Standard_LRS}\n"
 AFTER = BEFORE.replace("Standard", "Premium")
@@ -67,9 +66,7 @@ class Repository:
         self.git("config", "user.email", address)
 
     def push_main(self) -> None:
-        """Leave the remote as a push does, without programs."""
-        shutil.copytree(self.folder / ".git" / "objects", self.remote / "objects", dirs_exist_ok=True)
-        shutil.copy(self.folder / ".git" / "refs" / "heads" / "main", self.remote / "refs" / "heads")
+        push_main(self.folder, self.remote)
 
     def list_branches(self) -> Mapping[str, str]:
         """The branches of the remote with their commits."""

@@ -1,6 +1,7 @@
 """`accept --branch`: a commit beside the working tree, on a branch that holds nothing of somebody else."""
 
 import re
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -19,13 +20,36 @@ from gitsync.workflows.accept.publish import (
     open_branches,
     open_repository,
 )
-from tests.workflows.accept.drifts import AFTER, BEFORE, SHOP, WEB, accepted, drifted, make_repository
+from tests.workflows.accept.drifts import AFTER, BEFORE, SHOP, WEB, Repository, accepted, drifted, make_repository
 
 
 @pytest.fixture
-def repository(tmp_path, monkeypatch):
+def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    return make_repository(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def repository(home):
+    return make_repository(home)
+
+
+@pytest.fixture(scope="module")
+def folder_with_a_branch(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("committed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(folder))
+        commit(make_repository(folder))
+    return folder
+
+
+@pytest.fixture
+def committed(home, folder_with_a_branch):
+    """A repository whose branch `accept-drift` has the drift of the shop."""
+    shutil.copytree(folder_with_a_branch, home, dirs_exist_ok=True)
+    config = home / "work" / ".git" / "config"
+    config.write_text(config.read_text().replace(str(folder_with_a_branch), str(home)))
+    return Repository(home / "work", home / "remote.git")
 
 
 def commit(repository, what=None, branch="accept-drift", environment=None):
@@ -55,18 +79,17 @@ def test_the_texts_are_committed_beside_the_working_tree(repository):
     assert set(repository.git("for-each-ref", "--format=%(refname)").split()) == refs | {"refs/heads/accept-drift"}
 
 
-def test_a_second_time_changes_nothing_and_other_drift_moves_the_branch(repository):
-    commit(repository)
-    tip = repository.git("rev-parse", "accept-drift")
-    again = commit(repository)
-    assert (again.action, repository.git("rev-parse", "accept-drift")) == (PublishedAs.UNCHANGED, tip)
+def test_a_second_time_changes_nothing_and_other_drift_moves_the_branch(committed):
+    tip = committed.git("rev-parse", "accept-drift")
+    again = commit(committed)
+    assert (again.action, committed.git("rev-parse", "accept-drift")) == (PublishedAs.UNCHANGED, tip)
     assert again.sentence == f"The branch accept-drift already has this change ({tip[:12]})."
-    repository.commit("azure/more.yaml", "n: 1\n")
-    moved = commit(repository, accepted(drifted("web")))
+    committed.commit("azure/more.yaml", "n: 1\n")
+    moved = commit(committed, accepted(drifted("web")))
     assert moved.action is PublishedAs.COMMITTED
     assert moved.sentence.startswith("Moved the branch accept-drift: 1 file (")
-    assert repository.git("rev-parse", "accept-drift^") == repository.git("rev-parse", "main")
-    assert repository.git("diff", "--name-only", "main", "accept-drift") == WEB
+    assert committed.git("rev-parse", "accept-drift^") == committed.git("rev-parse", "main")
+    assert committed.git("diff", "--name-only", "main", "accept-drift") == WEB
 
 
 def test_a_removed_document_removes_its_file_and_modes_stay(repository):
@@ -94,16 +117,15 @@ def amend_the_tree(repository):
 
 
 @pytest.mark.parametrize("by_somebody", [put_a_commit_on_top, put_an_empty_commit_on_top, amend_the_tree])
-def test_a_commit_of_somebody_stays(repository, by_somebody):
-    commit(repository)
-    repository.git("checkout", "--quiet", "accept-drift")
-    by_somebody(repository)
-    repository.git("checkout", "--quiet", "main")
-    tip = repository.git("rev-parse", "accept-drift")
+def test_a_commit_of_somebody_stays(committed, by_somebody):
+    committed.git("checkout", "--quiet", "accept-drift")
+    by_somebody(committed)
+    committed.git("checkout", "--quiet", "main")
+    tip = committed.git("rev-parse", "accept-drift")
     for what in (accepted(), accepted(drifted("web"))):
         with pytest.raises(ConfigError, match="has commits that gitsync accept did not make"):
-            commit(repository, what)
-        assert repository.git("rev-parse", "accept-drift") == tip
+            commit(committed, what)
+        assert committed.git("rev-parse", "accept-drift") == tip
 
 
 BY_SOMEBODY = [
@@ -122,24 +144,23 @@ BY_SOMEBODY = [
 """What somebody replaces in a commit of gitsync, letter by letter the same elsewhere: a pattern, and what is there then."""
 
 
-def test_whatever_somebody_made_of_our_commit_is_theirs(repository):
-    commit(repository)
-    own, publication = repository.git("rev-parse", "accept-drift"), repository.publication()
-    content = repository.git("cat-file", "commit", own)
+def test_whatever_somebody_made_of_our_commit_is_theirs(committed):
+    own, publication = committed.git("rev-parse", "accept-drift"), committed.publication()
+    content = committed.git("cat-file", "commit", own)
     others = {
         "own": own,
-        "tree": repository.git("rev-parse", "main^{tree}"),
-        "empty": repository.git("commit-tree", "main^{tree}", "-p", "main", "-m", "Look at this"),
+        "tree": committed.git("rev-parse", "main^{tree}"),
+        "empty": committed.git("commit-tree", "main^{tree}", "-p", "main", "-m", "Look at this"),
     }
     with (
         open_repository(publication) as (tree, head),
         open_branches(open_own_repository(tree), head, publication) as branches,
     ):
-        assert branches.read_own(repository.write_commit(f"{content}\n")) is not None, "the same, letter by letter"
+        assert branches.read_own(committed.write_commit(f"{content}\n")) is not None, "the same, letter by letter"
         for pattern, by, why in BY_SOMEBODY:
             changed = re.sub(pattern, by.format_map(others), content, count=1, flags=re.MULTILINE)
             assert changed != content, why
-            assert branches.read_own(repository.write_commit(f"{changed}\n")) is None, why
+            assert branches.read_own(committed.write_commit(f"{changed}\n")) is None, why
 
 
 def test_a_commit_of_somebody_below_ours_stays(repository):
@@ -155,12 +176,11 @@ def test_a_commit_of_somebody_below_ours_stays(repository):
     assert commit(repository, accepted(drifted("web"))).action is PublishedAs.COMMITTED
 
 
-def test_the_branch_is_ours_however_far_its_base_has_moved(repository):
-    commit(repository)
+def test_the_branch_is_ours_however_far_its_base_has_moved(committed):
     for number in range(3):
-        repository.commit("azure/more.yaml", f"n: {number}\n")
-    assert commit(repository).action is PublishedAs.UNCHANGED
-    assert commit(repository, accepted(drifted("web"))).action is PublishedAs.COMMITTED
+        committed.commit("azure/more.yaml", f"n: {number}\n")
+    assert commit(committed).action is PublishedAs.UNCHANGED
+    assert commit(committed, accepted(drifted("web"))).action is PublishedAs.COMMITTED
 
 
 def test_a_branch_without_commits_of_its_own_is_moved(repository):
@@ -336,7 +356,6 @@ def test_a_branch_of_the_remote_is_not_begun_here(repository):
     assert "release" not in repository.git("branch", "--list")
 
 
-def test_a_branch_that_accept_pushed_is_moved(repository):
-    commit(repository)
-    repository.git("update-ref", "refs/remotes/origin/accept-drift", "accept-drift")
-    assert commit(repository, accepted(drifted("web"))).action is PublishedAs.COMMITTED
+def test_a_branch_that_accept_pushed_is_moved(committed):
+    committed.git("update-ref", "refs/remotes/origin/accept-drift", "accept-drift")
+    assert commit(committed, accepted(drifted("web"))).action is PublishedAs.COMMITTED

@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -21,6 +22,7 @@ from tests.report.report_builders import report
 from tests.support.builders import group_id, result, rg
 from tests.support.git_repositories import commit_all
 from tests.support.git_server import basic, serve
+from tests.support.loose_git import LooseAccess
 from tests.workflows.accept.drifts import (
     AFTER,
     BEFORE,
@@ -46,7 +48,7 @@ class Run:
         self.job = {**HOSTS[program], "PATH": self.host.path}
 
     def publish(self, *groups, examined=(SHOP_ID, WEB_ID), who=Who.AUTO):
-        publication = self.repository.publication(self.job, who)
+        publication = replace(self.repository.publication(self.job, who), access=LooseAccess(timeout=60))
         return list(publish_pull_requests(groups, Examined(frozenset(map(quote_field, examined))), publication))
 
     def take(self, number, state):
@@ -82,20 +84,35 @@ def on_github(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def folder_with_a_request(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("opened")
-    (opened,) = make_run(folder, "gh").publish(accepted())
-    return folder, opened
+def open_one(tmp_path_factory):
+    """Makes a run on a host after one that has opened a request for the drift of the shop, and gives what that one did.
+    The first is done once for each host.
+    """
+
+    @cache
+    def prepare(program):
+        folder = tmp_path_factory.mktemp(program)
+        (opened,) = make_run(folder, program).publish(accepted())
+        return folder, opened
+
+    def copy(folder, program):
+        prepared, opened = prepare(program)
+        shutil.copytree(prepared, folder, dirs_exist_ok=True)
+        for file in (folder / "work" / ".git" / "config", folder / "bin" / program):
+            file.write_text(file.read_text().replace(str(prepared), str(folder)))
+        return Run(program, Repository(folder / "work", folder / "remote.git"), Host(folder / "bin")), opened
+
+    return copy
 
 
 @pytest.fixture
-def opened(tmp_path, folder_with_a_request):
-    """A run on GitHub after one that has opened a request for the drift of the shop, and what that one did."""
-    folder, opened = folder_with_a_request
-    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    for file in (tmp_path / "work" / ".git" / "config", tmp_path / "bin" / "gh"):
-        file.write_text(file.read_text().replace(str(folder), str(tmp_path)))
-    return Run("gh", Repository(tmp_path / "work", tmp_path / "remote.git"), Host(tmp_path / "bin")), opened
+def opened(tmp_path, open_one):
+    return open_one(tmp_path, "gh")
+
+
+@pytest.fixture(params=HOSTS)
+def opened_anywhere(tmp_path, open_one, request):
+    return open_one(tmp_path, request.param)
 
 
 def test_a_request_from_the_drift_to_its_end(run):
@@ -161,17 +178,12 @@ def test_what_a_person_closed_stays_closed_for_the_same_values(opened):
     )
 
 
-def test_a_merged_request_leaves_a_branch_to_delete(run):
-    run.publish(accepted())
+def test_a_merged_request_leaves_a_branch_to_delete_and_is_not_an_answer_to_new_drift(opened_anywhere):
+    run, _ = opened_anywhere
     run.take(100, "merged")
     (closed,) = run.publish()
     assert closed.sentence == f"Deleted the branch {closed.branch}: its drift is gone."
     assert (run.branches, run.host.comments) == ({}, [])
-
-
-def test_a_merged_request_is_not_an_answer_to_new_drift(opened):
-    run, _ = opened
-    run.take(100, "merged")
     assert run.publish(accepted())[0].action is PublishedAs.OPENED
 
 
@@ -385,8 +397,8 @@ def test_what_is_refused_before_anything_is_written(on_github, change, message):
     assert (on_github.branches, on_github.host.requests) == ({}, [])
 
 
-def test_a_fork_of_the_same_branch_is_not_ours(run):
-    (opened,) = run.publish(accepted())
+def test_a_fork_of_the_same_branch_is_not_ours(opened_anywhere):
+    run, opened = opened_anywhere
     forged = {**run.host.requests[0], "number": 90, "repository": "mallory/estate"}
     run.host.put_requests(forged)
     (again,) = run.publish(accepted())

@@ -16,7 +16,7 @@ from gitsync.settings.redaction import Redactions
 from gitsync.workflows.doctor.examination import examine
 from gitsync.workflows.doctor.source import describe_allow_list, examine_seals
 from tests.support.builders import record, vnet, vnet_id
-from tests.support.git_repositories import init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 from tests.support.world import GROUP, SUBSCRIPTION, VNET
 
 OK, WARNING, ERROR = "ok", "warning", "error"
@@ -37,15 +37,20 @@ def make_location(outside):
     folder.mkdir()
     init_repository(folder)
     (folder / "all.yaml").write_text(f"{GROUP}---\n{VNET}".replace("\n    ", "\n").lstrip())
-    git(folder, "add", ".")
-    git(folder, "commit", "-q", "-m", "Manifests")
-    git(outside, "clone", "-q", "--bare", "source", "remote.git")
-    git(folder, "remote", "add", "origin", str(outside / "remote.git"))
+    commit_all(folder, "Manifests")
+    remote = outside / "remote.git"
+    init_bare(remote)
+    push_main(folder, remote)
+    add_remote(folder, remote)
     return folder
 
 
-async def doctor(folder, script="", **settings):
-    """The checks by name; of several with one name, the last."""
+async def doctor(folder, script="", *, has_branch=False, **settings):
+    """The checks by name; of several with one name, the last. The status is in a folder, unless the branch is a subject:
+    that it can be pushed takes git 20 programs.
+    """
+    if not has_branch:
+        settings["status_dir"] = str(folder.parent / "status")
     if script:
         (folder.parent / "script.yaml").write_text(script)
         settings["emulator_script"] = str(folder.parent / "script.yaml")
@@ -60,7 +65,7 @@ def levels(checks):
 
 
 async def test_a_set_up_that_is_fine(location):
-    checks = await doctor(location)
+    checks = await doctor(location, has_branch=True)
     assert set(levels(checks).values()) == {OK}
     assert list(checks) == [
         "git",
@@ -130,7 +135,7 @@ def test_doctor_reports_what_no_allow_list_means(settings, message):
 
 
 async def test_nothing_is_pushed(location):
-    await doctor(location)
+    await doctor(location, has_branch=True)
     refs = subprocess.run(
         ["git", "for-each-ref"], cwd=location.parent / "remote.git", capture_output=True, text=True, check=True
     )
@@ -148,7 +153,7 @@ async def test_a_remote_that_refuses_pushes(location):
     hook.chmod(0o555)
     try:
         git(location, "remote", "set-url", "origin", str(location.parent / "gone.git"))
-        checks = await doctor(location)
+        checks = await doctor(location, has_branch=True)
     finally:
         hook.chmod(0o755)
     assert (checks["status"].level, checks["manifests"].level, checks["rights"].level) == (ERROR, OK, OK)

@@ -145,6 +145,17 @@ ROWS = [
 
 
 @pytest.mark.parametrize(("manifests", "granted", "missing", "why"), ROWS, ids=[row[-1] for row in ROWS])
+def test_what_is_missing_of_what_manifests_need(manifests, granted, missing, why):
+    needed = graph_permissions.list_needed_permissions(prepare_all(manifests).values()).to_grant
+    has = list(IDS.values()) if granted is None else granted
+    assert ", ".join(permission.name for permission in list_missing(needed, has)) == missing, why
+    assert list_missing(needed, (*has, *missing.split(", "))) == [], "with these it is enough"
+
+
+IN_FULL = [row for row in ROWS if row[-1] in {"all are granted", "exactly what is needed", "both", "an app role"}]
+
+
+@pytest.mark.parametrize(("manifests", "granted", "missing", "why"), IN_FULL, ids=[row[-1] for row in IN_FULL])
 def test_doctor_names_what_is_missing_and_its_commands_grant_that(ca, tmp_path, manifests, granted, missing, why):
     with emulated(ca, granted) as emulator:
         check = read_check(tmp_path, manifests, emulator, ca)

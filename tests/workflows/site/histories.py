@@ -6,7 +6,6 @@ import json
 import subprocess
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Self
 
 from gitsync.report.site.data_files import encode_data, name_data_file
 from gitsync.report.site.declared import DeclaredManifests
@@ -16,7 +15,7 @@ from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.workflows.site.reading import read_estate
-from tests.repository.git.remembered import SetClock, a_record, an_update
+from tests.repository.git.remembered import SetClock, a_record, an_update, write_status
 from tests.support.git_repositories import init_bare
 
 NAME = EstateName(id="prod", title="prod", source="prod", branch="gitsync/status")
@@ -64,14 +63,6 @@ class StatusHistory:
         self.folder = folder / "remote.git"
         self.clock = SetClock()
         init_bare(self.folder)
-        self._writer = self.open()
-
-    def __enter__(self) -> Self:
-        self._writer.load()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._writer.__exit__(None, None, None)
 
     def git(self, *arguments: str, stdin: str | None = None) -> str:
         done = subprocess.run(
@@ -84,21 +75,36 @@ class StatusHistory:
         return StatusBranch(remote, BRANCH, clock=self.clock, patience=0.01)
 
     def save(self, *records, **more) -> str:
-        """Push an update an hour after the one before, and return the commit."""
+        """Commit an update an hour after the one before, and return the commit."""
+        self._go_on()
+        return write_status(self.folder, an_update(*records, **more), self.clock.time)
+
+    def push(self, *records, **more) -> str:
+        """As `save`, as a run does, which takes over what an earlier version has written."""
+        self._go_on()
+        with self.open() as store:
+            store.load()
+            store.save(an_update(*records, **more))
+            return store.commit
+
+    def _go_on(self) -> None:
         moment = datetime.fromisoformat(self.clock.time) + timedelta(hours=1)
         self.clock.time = moment.isoformat().replace("+00:00", "Z")
-        self._writer.save(an_update(*records, **more))
-        return self._writer.commit
 
     def read(self, earlier=None, folder: Path | None = None):
         """Read the estate, after the data of an earlier site."""
-        files = {name_data_file(name): encode_data(name, value) for name, value in (earlier or {}).items()}
         with self.open(folder) as store:
-            return read_estate(store, NAME, "", files.get, lambda _: DeclaredManifests())
+            return read(store, earlier)
 
     def build(self, earlier=None):
         """Build the data of the site."""
         return build(self.read(earlier))
+
+
+def read(store: StatusBranch, earlier=None):
+    """Read the estate from a store that is open, after the data of an earlier site."""
+    files = {name_data_file(name): encode_data(name, value) for name, value in (earlier or {}).items()}
+    return read_estate(store, NAME, "", files.get, lambda _: DeclaredManifests())
 
 
 def build(estate):
@@ -106,4 +112,4 @@ def build(estate):
     return build_data([estate], Extras())
 
 
-__all__ = ["NAME", "StatusHistory", "a_record", "build", "report_entry", "write_report"]
+__all__ = ["NAME", "StatusHistory", "a_record", "build", "read", "report_entry", "write_report"]

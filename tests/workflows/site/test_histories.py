@@ -14,7 +14,7 @@ from gitsync.report.site.data_files import decode_data, encode_data
 from gitsync.report.site.shapes import MOST_CHANGES
 from gitsync.workflows.site.reading import CUT
 from tests.support.former_status import make_former
-from tests.workflows.site.histories import StatusHistory, a_record, build, report_entry, write_report
+from tests.workflows.site.histories import StatusHistory, a_record, build, read, report_entry, write_report
 
 KEY = "ResourceGroup.resources.azure.com/default/one"
 FAILED = Condition(status=ConditionStatus.FALSE, severity=Severity.ERROR, reason="Conflict", message="It is in use")
@@ -22,8 +22,7 @@ FAILED = Condition(status=ConditionStatus.FALSE, severity=Severity.ERROR, reason
 
 @pytest.fixture
 def history(tmp_path):
-    with StatusHistory(tmp_path) as history:
-        yield history
+    return StatusHistory(tmp_path)
 
 
 def list_kinds(estate, key=KEY):
@@ -160,12 +159,13 @@ STEPS = st.lists(
 @settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(STEPS, st.integers(1, 4), st.booleans())
 def test_a_site_that_is_continued_is_the_one_that_is_made_at_once(tmp_path_factory, steps, at, has_drift):
-    with StatusHistory(tmp_path_factory.mktemp("status")) as history:
-        earlier = save_steps(history, steps, at, has_drift=has_drift)
-        estate = history.read()
+    history = StatusHistory(tmp_path_factory.mktemp("status"))
+    earlier = save_steps(history, steps, at, has_drift=has_drift)
+    with history.open() as store:
+        estate = read(store)
         at_once = build(estate)
-        assert history.build(earlier) == at_once
-        assert history.build(at_once) == at_once
+        assert build(read(store, at_once)) == at_once
+    assert history.build(earlier) == at_once, "from what is fetched since then"
     shown = {key for name, shard in at_once.items() if name.startswith("resources/") for key in shard}
     assert shown == {str(key) for key in estate.state.records}
 
@@ -241,7 +241,7 @@ def test_a_history_that_begins_in_yaml_is_read_from_its_start(history, tmp_path)
     git("push", "--quiet", "--force", "origin", "former:gitsync/status")
     earlier = history.build()
     history.clock.time = "2099-05-01T10:00:00Z"
-    history.save(a_record("one", condition=FAILED), a_record("two"))
+    history.push(a_record("one", condition=FAILED), a_record("two"))
     estate = history.read()
     assert list_kinds(estate) == ["created", "ready", "failed"]
     assert list_kinds(estate, KEY.replace("one", "two")) == ["created", "ready"]
