@@ -76,7 +76,7 @@ def test_documents_of_four_sorts_are_measured_beside_the_parser(python):
 
 @pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
 def test_a_large_root_is_measured_beside_one_of_which_everything_is_built(python):
-    command = [python, "-m", "bench.roots", "--files", "60", "--ours", "20"]
+    command = [python, "-m", "bench.roots", "--files", "20", "--ours", "10"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     assert [row.rsplit(maxsplit=2)[0] for row in done.stdout.splitlines()[1:3]] == [
         "what is for gitsync",
@@ -93,9 +93,9 @@ def test_a_run_over_any_type_is_measured_beside_one_over_kinds(python):
 
 
 def test_sites_are_measured_beside_plans(python):
-    command = [python, "-m", "bench.site", "--resources", "20", "--commits", "3"]
+    command = [python, "-m", "bench.site", "--resources", "6", "--commits", "2"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     _, *rows, page = done.stdout.splitlines()
     titles = [row.rsplit(maxsplit=3)[0] for row in rows]
-    assert titles == ["plan", "site, 3 commits", "again, one commit more"], done.stderr
+    assert titles == ["plan", "site, 2 commits", "again, one commit more"], done.stderr
     assert page.startswith("First page of 30,000 resources")

@@ -82,18 +82,28 @@ def test_that_passes(capfd):
 
 @pytest.fixture
 def folder(tmp_path):
+    return write_tests(tmp_path)
+
+
+def write_tests(folder):
     for name, text in {"conftest": CONFTEST, "test_a": TABLES, "test_b": OTHERS, "test_c": OTHERS}.items():
-        (tmp_path / f"{name}.py").write_text(text)
-    return tmp_path
+        (folder / f"{name}.py").write_text(text)
+    return folder
 
 
 def run(folder, *arguments, **variables):
-    """Run pytest in a process of its own; returns its exit code and what it prints. Plugins that nothing here uses take
-    two thirds of its start.
-    """
+    """Run pytest in a process of its own; returns its exit code and what it prints."""
+    return start(folder, "-m", "pytest", *FLAGS, *arguments, **variables)
+
+
+FLAGS = ("-q", "-rA", "--rootdir=.")
+
+
+def start(folder, *arguments, **variables):
+    """Run Python in a folder. Plugins that nothing here uses take two thirds of pytest's start."""
     plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT), "ENDED": str(folder / "ended")}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-rA", "--rootdir=.", *arguments],
+        [sys.executable, *arguments],
         cwd=folder,
         env={**os.environ, **plain, **variables},
         capture_output=True,
@@ -103,8 +113,15 @@ def run(folder, *arguments, **variables):
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_row_that_fails_is_named_and_the_others_run(folder):
-    code, text = run(folder, "test_a.py", "--processes=2")
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory):
+    """The folder, exit code and text of a run of all tests in two processes, and what its sessions wrote at their ends."""
+    folder = write_tests(tmp_path_factory.mktemp("everything"))
+    return folder, *run(folder, "--processes=2"), (folder / "ended").read_text()
+
+
+def test_a_row_that_fails_is_named_and_the_others_run(everything):
+    _, code, text, _ = everything
     assert code == 1
     failed = [line.partition(" - ")[0] for line in text.splitlines() if "FAILED" in line]
     assert failed == [f"SUBFAILED[0-too small-{number}] test_a.py::test_of_a_table" for number in (1, 2)]
@@ -112,26 +129,28 @@ def test_a_row_that_fails_is_named_and_the_others_run(folder):
     assert "row 2 fine as well" in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "tests", "why"),
-    [
-        ([], 8, "a table is one test; what has a folder of its own, a mark, or its own request is not in one"),
-        (["-k", "other"], 0, "rows are looked for by their names"),
-        (["-k", "too"], 2, "so each is a test"),
-        (["test_a.py::test_of_a_table[4-fine as well-2]"], 1, "the one that is named"),
-    ],
-)
-def test_rows_that_are_named_are_tests(folder, arguments, tests, why):
-    _, text = run(folder, "--collect-only", *(arguments if "::" in "".join(arguments) else ["test_a.py", *arguments]))
-    assert sum(line.startswith("test_a.py::") for line in text.splitlines()) == tests, why
+COLLECTED = [
+    (["test_a.py"], 8, "a table is one test; what has a folder of its own, a mark, or its own request is not in one"),
+    (["test_a.py", "-k", "other"], 0, "rows are looked for by their names"),
+    (["test_a.py", "-k", "too"], 2, "so each is a test"),
+    (["test_a.py::test_of_a_table[4-fine as well-2]"], 1, "the one that is named"),
+]
+"""Arguments of pytest, how many tests they find, and why."""
 
 
-def test_each_process_ends_as_pytest_does(folder):
-    code, text = run(folder, "test_b.py", "test_c.py", "--processes=2")
-    assert code == 0, text
-    assert "6 passed, 2 warnings" in text
+def test_rows_that_are_named_are_tests(folder):
+    commands = [[*FLAGS, "--collect-only", *arguments] for arguments, _, _ in COLLECTED]
+    script = f"import pytest\nfor command in {commands}:\n    print('NEXT', flush=True)\n    pytest.main(command)\n"
+    _, text = start(folder, "-c", script)
+    for part, (_, tests, why) in zip(text.split("NEXT\n")[1:], COLLECTED, strict=True):
+        assert sum(line.startswith("test_a.py::") for line in part.splitlines()) == tests, why
+
+
+def test_each_process_ends_as_pytest_does(everything):
+    _, _, text, ended = everything
+    assert "2 warnings" in text
     assert "UserWarning: worth a look" in text
-    assert (folder / "ended").read_text() in ("one\none\n", "one\n"), "one process may have run both files"
+    assert ended in ("one\none\n", "one\n"), "one process may have run all files"
 
 
 def test_a_process_that_breaks_is_named_with_its_test(folder):
@@ -150,6 +169,7 @@ def test_after_the_first_failure_it_stops(folder):
 def test_without_a_cache_it_runs_as_well(folder):
     code, text = run(folder, "test_b.py", "test_c.py", "--processes=2", "-p", "no:cacheprovider")
     assert code == 0, text
+    assert "6 passed, 2 warnings" in text
 
 
 @pytest.mark.parametrize(
@@ -170,9 +190,9 @@ def test_the_longest_files_start_first(tmp_path, known, order, why):
     assert order_files(items, known) == order, why
 
 
-def test_the_seconds_of_files_are_kept(folder):
+def test_the_seconds_of_files_are_kept(everything):
+    folder, *_ = everything
     kept = folder / ".pytest_cache" / "v" / "parallel" / "seconds"
-    run(folder, "--processes=2")
     assert json.loads(kept.read_text()).keys() == {"test_a.py", "test_b.py", "test_c.py"}
     kept.write_text('{"test_b.py": 1000, "test_c.py": 0}')
     run(folder, "test_b.py", "test_c.py", "--processes=2")

@@ -16,10 +16,10 @@ from gitsync.repository.git.state.documents import write_document
 from tests.support import hostile_files
 
 HERE = Path(__file__).parent
-SIZE = 20_000
+SIZE = 10_000
 TIMES, BESIDES = 200, 46
 """Bytes for each byte of a file, and MB: 50 without the 4 of libraries' files, which a fork does not count."""
-BEYOND = 4
+BEYOND = 2
 """MB of the 46 that a file may take beyond a plain one: so a small file shows as well as a large one what a byte takes."""
 
 MOST = 300

@@ -115,9 +115,16 @@ def run_here(*arguments: str, folder: Path, **more: str) -> Ended:
 def run_as(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Ended:
     """As `run_here`, with these variables alone."""
     out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    with _become(folder, environment), redirect_stdout(out), redirect_stderr(err):
-        code = run(list(arguments))
+    code = run_into(out, err, *arguments, folder=folder, environment=environment)
     return Ended(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
+
+
+def run_into(
+    out: TextIOWrapper, err: TextIOWrapper, *arguments: str, folder: Path, environment: Mapping[str, str]
+) -> int:
+    """Run `gitsync ARGUMENTS` in this process, with these streams and variables; the exit code."""
+    with _become(folder, environment), redirect_stdout(out), redirect_stderr(err):
+        return run(list(arguments))
 
 
 @contextmanager

@@ -5,7 +5,6 @@ tests use.
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import select
 import shutil
@@ -43,7 +42,7 @@ class WarmProcess:
         for stream in streams:
             os.close(stream)
         requested = {"arguments": arguments, "folder": str(folder.resolve()), "environment": environment}
-        self._reply.sendall(f"{json.dumps(requested)}\n".encode())
+        self._reply.sendall(f"{requested!a}\n".encode())
         self._told = self._reply.makefile()
         self.pid = int(self._told.readline())
 
@@ -107,12 +106,14 @@ def _make_pipe() -> tuple[TextIOWrapper, int]:
     return os.fdopen(reader), writer
 
 
-def write_command(folder: Path) -> Path:
-    """Write the program `gitsync` into a folder, for shells: it runs commands as `WarmProcess` does."""
+def write_command(folder: Path, door: str = "") -> Path:
+    """Write the program `gitsync` into a folder, for shells: it runs commands as `WarmProcess` does, unless `door` is
+    the socket of another who does.
+    """
     program = folder / "gitsync"
     program.write_text(
         f"#!{sys.executable} -IS\nimport sys\nsys.path.append({str(SERVER.parent)!r})\n"
-        f"from warm_command import run\nrun({find_door()!r})\n"
+        f"from warm_command import run\nrun({door or find_door()!r})\n"
     )
     program.chmod(0o755)
     return program

@@ -3,15 +3,14 @@ of a short command. What it starts is a process like any other, with its own str
 Another program in Python is forked as well, with `-m` and its module as the first arguments.
 
 A request is a connection to the socket whose path is the first argument. It brings stdin, stdout and stderr with its
-first byte, and the arguments, folder and environment as one line of JSON; back go the pid, and in the end the status as
-`os.waitpid` gives it, a line each. The program ends with its own stdin.
+first byte, and the arguments, folder and environment as one line, a literal of Python; back go the pid, and in the end
+the status as `os.waitpid` gives it, a line each. The program ends with its own stdin.
 """
 
 from __future__ import annotations
 
 import atexit
 import gc
-import json
 import os
 import runpy
 import select
@@ -20,6 +19,7 @@ import socket
 import sys
 import sysconfig
 import threading
+from ast import literal_eval
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -101,7 +101,7 @@ def receive(request: socket.socket) -> tuple[list[int], Any]:
     """The streams of a command, and what it is to do."""
     _, descriptors, _, _ = socket.recv_fds(request, 1, 3)
     with request.makefile() as lines:
-        return descriptors, json.loads(lines.readline())
+        return descriptors, literal_eval(lines.readline())
 
 
 def take(descriptors: list[int]) -> None:
