@@ -110,9 +110,9 @@ def _format_summary(offline: Offline) -> str:
 
 
 def _build_document(offline: Offline, report: Report) -> dict[str, object]:
+    from gitsync.report.headline import format_headline
     from gitsync.report.json import build_problem
     from gitsync.report.run_facts import build_coverage
-    from gitsync.report.wording import format_headline
 
     errors = sum(problem.is_error for problem in offline.problems)
     return {

@@ -23,11 +23,12 @@ from gitsync.planning.record_counts import round_duration
 from gitsync.planning.status.advice import find_condition_advice
 from gitsync.report.author_texts import LONGEST_DOUBT, clean
 from gitsync.report.differences import name_path
+from gitsync.report.headline import format_headline
 from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.ordering import collect_causes
 from gitsync.report.outside_texts import sort_outside
 from gitsync.report.run_facts import build_coverage, build_target, estimate_sync
-from gitsync.report.wording import format_headline, list_reset
+from gitsync.report.wording import list_reset
 
 SCHEMA_VERSION = 1
 

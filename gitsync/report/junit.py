@@ -23,10 +23,10 @@ from gitsync.report.findings import (
     list_result_findings,
     make_problem_finding,
 )
+from gitsync.report.headline import format_headline
 from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.ordering import describe_causes, shorten_names, sort_by_urgency
 from gitsync.report.run_facts import format_coverage, list_target
-from gitsync.report.wording import format_headline
 from gitsync.settings.logging import escape_controls
 
 

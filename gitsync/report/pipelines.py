@@ -17,8 +17,9 @@ from gitsync.model.result import Outcome
 from gitsync.model.verdict import DRIFTED, Action
 from gitsync.report.escape import shorten
 from gitsync.report.findings import ReportFinding, Weight, list_findings
+from gitsync.report.headline import format_headline
 from gitsync.report.hidden_people import leave_out_people
-from gitsync.report.wording import count_actions, count_outside, count_resets, format_headline
+from gitsync.report.wording import count_actions, count_outside, count_resets
 from gitsync.settings.config.hosts import Host
 from gitsync.settings.logging import escape_controls
 

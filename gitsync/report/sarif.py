@@ -31,11 +31,12 @@ from gitsync.report.findings import (
     Weight,
     list_findings,
 )
+from gitsync.report.headline import format_headline
 from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.identity_texts import IDENTITY_HINT
 from gitsync.report.outside_texts import OUTSIDE_ADVICE
 from gitsync.report.run_facts import build_coverage, build_target
-from gitsync.report.wording import REPLACE_RULE, format_headline
+from gitsync.report.wording import REPLACE_RULE
 from gitsync.settings.logging import escape_controls
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

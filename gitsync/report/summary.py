@@ -10,13 +10,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from gitsync.model.check import REFUSED
-from gitsync.model.condition import Severity
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Problem
 from gitsync.model.record import Record
 from gitsync.model.report import RunTarget
-from gitsync.planning.status.conditions import READY
+from gitsync.planning.status.conditions import READY, is_waiting
 from gitsync.report.escape import format_advice, format_code, format_prose, shorten
 from gitsync.report.markdown import format_problem
 from gitsync.report.ordering import make_reading_order, shorten_names
@@ -87,9 +85,7 @@ def _choose_state(record: Record) -> str:
         return _WAITING
     if record.condition.is_ready:
         return _READY
-    # What a check refuses is only a warning in its condition, but a person has to act.
-    is_failed = record.condition.severity is Severity.ERROR or record.condition.reason == REFUSED
-    return _FAILED if is_failed else _WAITING
+    return _WAITING if is_waiting(record.condition) else _FAILED
 
 
 def _format_headline(failed: int, errors: int, ready: int, records: Sequence[Record]) -> str:

@@ -44,6 +44,7 @@ from gitsync.report.folding import (
     list_failed_requests,
     name_kinds,
 )
+from gitsync.report.headline import format_headline
 from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.identity_texts import IDENTITY_HINT, format_identity
 from gitsync.report.nextsteps import list_next_steps
@@ -85,7 +86,6 @@ from gitsync.report.wording import (
     format_baseline_note,
     format_failed_request,
     format_found,
-    format_headline,
     format_in_sync,
     format_last_commit,
     format_location,

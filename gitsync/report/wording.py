@@ -21,7 +21,7 @@ from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.outside import ResetValue
 from gitsync.model.plan import LastCommit
-from gitsync.model.problem import REFUSALS, Problem, SourceLocation
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.record import Record
 from gitsync.model.report import Report
 from gitsync.model.result import FailedRequest, Outcome, Result
@@ -63,7 +63,7 @@ _MOST_RENDERERS = 3  # names in a sentence
 
 def format_subject(report: Report) -> str:
     """Format one line for a commit: the revision, the number of Ready resources, and the actions."""
-    parts = [format_ready(report), *format_failed(report), *_list_done(report)]
+    parts = [format_ready(report), *format_failed(report), *list_done(report)]
     return f"Status of {shorten_revision(report.revision)}: {', '.join(parts)}"
 
 
@@ -98,57 +98,6 @@ def format_problem_counts(problems: Iterable[Problem]) -> str:
     return " and ".join(format_plural(count, noun) for count, noun in counts if count) or "no problems"
 
 
-def format_headline(report: Report) -> str:
-    """Format the sentence that every form of a report begins with: what failed, and what the run has changed in Azure
-    or a sync would change.
-
-    `1 failed, 2 waiting; a sync would create 1, update 3, delete 3`. It has no word about the cost of the run.
-    """
-    if report.command == "validate":
-        return _begin(format_problem_counts(report.problems))
-    refusal = next((problem.code for problem in report.problems if problem.code in REFUSALS), "")
-    # What is wrong with the manifest of a resource is counted with that resource.
-    counted = {
-        result.manifest.source.path
-        for result in report.results
-        if result.verdict is Verdict.INVALID and result.manifest.source
-    }
-    wrong = (problem for problem in report.problems if problem.is_error and problem.code not in REFUSALS)
-    errors = [problem for problem in wrong if problem.path not in counted]
-    location = format_problem_location(errors)
-    replacements = sum(result.needs_replacement for result in report.results)
-    # What a sync has left out has failed.
-    refused_count = sum(result.is_refused and result.outcome is not Outcome.FAILED for result in report.results)
-    refused = [f"{refused_count} would be refused"] if refused_count else []
-    # In a run that stopped early nearly all wait, for the next run.
-    held = sum(result.verdict is Verdict.HELD and result.outcome is Outcome.BLOCKED for result in report.results)
-    blocked = 0 if report.interrupted else report.outcomes[Outcome.BLOCKED] - replacements - held
-    waiting = [f"{blocked} waiting"] if blocked > 0 else []
-    parts = (
-        "stopped early" if report.interrupted else "",
-        f"a sync is refused ({refusal})" if refusal else "",
-        ", ".join(
-            [
-                *format_failed(report),
-                *refused,
-                *([format_plural(len(errors), "error") + location] if errors else []),
-                *waiting,
-            ]
-        ),
-        _format_effect(report, "it" if refusal else "a sync"),
-        _format_identity_count(report),
-        f"cannot replace {replacements}" if replacements else "",
-        _format_reset_count(report),
-        format_outside_count(count_outside(report)),
-        format_holds(result.manifest.hold for result in report.results),
-    )
-    return _begin("; ".join(filter(None, parts)))
-
-
-def _begin(sentence: str) -> str:
-    return f"{sentence[:1].upper()}{sentence[1:]}"
-
-
 def count_outside(report: Report) -> int:
     """Count the changes in Azure of values that git does not set."""
     return sum(len(result.comparison.outside) for result in report.results)
@@ -170,12 +119,6 @@ def count_reset(values: Iterable[ResetValue]) -> int:
     return sum(1 if value.path else value.entries for value in values)
 
 
-def _format_reset_count(report: Report) -> str:
-    count = count_resets(report)
-    verb = "may have been reset" if report.command == "sync" else "may be reset"
-    return f"{format_plural(count, 'value')} {verb}" if count else ""
-
-
 def may_reset(result: Result, *, writes: bool) -> bool:
     """Return whether the write of a resource may reset something."""
     # A plan has no values for a held resource, and a sync (`writes`) resets only what it has written.
@@ -186,13 +129,6 @@ def may_reset(result: Result, *, writes: bool) -> bool:
 def list_reset(result: Result, *, writes: bool) -> tuple[ResetValue, ...]:
     """List what the write of a resource may reset."""
     return result.change.resets if may_reset(result, writes=writes) else ()
-
-
-def _format_identity_count(report: Report) -> str:
-    """Format how many resources another identity writes: `2 resources change identity`; "" for none."""
-    count = sum(result.change.identity is not None for result in report.results)
-    verb = "changed" if report.command == "sync" else "changes" if count == 1 else "change"
-    return f"{format_plural(count, 'resource')} {verb} identity" if count else ""
 
 
 def format_holds(holds: Iterable[HeldUntil | None]) -> str:
@@ -248,16 +184,7 @@ def format_failed(report: Report) -> list[str]:
     return [f"{failed} failed"] if failed else []
 
 
-def _format_effect(report: Report, subject: str) -> str:
-    """Format the actions of a sync, or those that a sync would take."""
-    if report.command != "plan":
-        return ", ".join(_list_done(report)) or "nothing changed"
-    subject = subject if report.source.base is None else "the change"
-    actions = list_actions(report, PLANNED)
-    return f"{subject} would {', '.join(actions)}" if actions else f"{subject} would change nothing"
-
-
-def _list_done(report: Report) -> list[str]:
+def list_done(report: Report) -> list[str]:
     """List what a sync has done in Azure: its actions, then what Azure took that has no good end, or none yet."""
     open_ends = [result for result in report.results if not result.is_fine]
     deleted = sum(

@@ -88,6 +88,16 @@ def test_report(estate, capsys):
     assert files["imports.tf"].count("import {") == files["group-core.tf"].count('resource "azapi_resource"') == 4
 
 
+def test_report_names_the_namespaces(estate, capsys):
+    team = MANIFESTS.rsplit("---", maxsplit=1)[-1]
+    for namespace in ("one", "two"):
+        (estate / "estate" / f"{namespace}.yaml").write_text(team.replace("{name", f"{{namespace: {namespace}, name"))
+    assert export("--subscription", SUBSCRIPTION) == 0
+    reason = "it is in Microsoft Entra ID, which azapi does not manage"
+    listed = "".join(f"  {each}:\n    SecurityGroup/team  {reason}\n" for each in ("default", "one", "two"))
+    assert f"Not exported:\n{listed}\n4 resources to import" in capsys.readouterr().out
+
+
 def test_report_as_json(estate, capsys):
     assert export("--subscription", SUBSCRIPTION, "--output", "json") == 0
     document = json.loads(capsys.readouterr().out)

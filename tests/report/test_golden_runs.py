@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from gitsync.report import markdown, pipelines, sarif, summary, text
+from gitsync.report.headline import format_headline
 from gitsync.report.html import page
 from gitsync.report.junit import render as render_junit
-from gitsync.report.wording import format_headline
 from tests.report.golden_runs import RUNS
 from tests.report.report_builders import record
 

@@ -21,6 +21,7 @@ from gitsync.model.verdict import Action, Verdict, Written
 from gitsync.planning.status.exit_code import decide_exit_code
 from gitsync.report import markdown, pipelines, sarif, summary, text
 from gitsync.report.document import read_report
+from gitsync.report.headline import format_headline
 from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.html import page
 from gitsync.report.json import build_document, render
@@ -30,7 +31,6 @@ from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.outside_texts import format_resets
 from gitsync.report.records import describe_record, list_outside_fields
 from gitsync.report.shard_reports import join_reports
-from gitsync.report.wording import format_headline
 from tests.report.golden_runs import LOGS, OPENED, REACH, RESETTING, from_azure, plan, sync, tag
 from tests.report.report_builders import IN_SYNC, RECORDS, RUN_END, record
 from tests.support.hostile_texts import HOSTILE

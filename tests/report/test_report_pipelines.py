@@ -12,6 +12,7 @@ from gitsync.model.plan import LastCommit
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.result import Replacement
 from gitsync.model.verdict import Action, Verdict
+from gitsync.report.headline import format_headline
 from gitsync.report.pipelines import (
     MOST,
     annotate_azure_pipelines,
@@ -21,7 +22,6 @@ from gitsync.report.pipelines import (
     list_outputs,
     set_azure_variables,
 )
-from gitsync.report.wording import format_headline
 from gitsync.settings.logging import escape_controls
 from tests.report.report_builders import (
     DRIFTED,

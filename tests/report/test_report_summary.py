@@ -3,7 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
-from gitsync.report.summary import render
+import pytest
+
+from gitsync.model.condition import Severity
+from gitsync.report.records import count_failed
+from gitsync.report.site.states import choose_state
+from gitsync.report.summary import format_records, render
 from gitsync.report.wording import format_subject
 from tests.report.report_builders import FULL, PROBLEMS, RECORDS, failed, record, report, result
 
@@ -23,6 +28,26 @@ def test_order_times_and_request_ids_do_not_matter():
 
 def test_nothing_recorded_is_a_summary_too():
     assert render([], revision=None) == "# 0 of 0 resources Ready\n"
+
+
+STATES = [
+    (failed("AuthorizationFailed", "No.", Severity.WARNING), "1 failed; ", "failed", "a failure that may pass"),
+    (failed("Refused", "No.", Severity.WARNING), "1 failed; ", "failed", "what a check refuses"),
+    (failed("InvalidParameter", "No."), "1 failed; ", "failed", "a failure until the manifest changes"),
+    (failed("SecretNotFound", "No.", Severity.WARNING), "", "waiting", "a value is missing"),
+    (failed("ReplaceNeeded", "No."), "", "waiting", "a person has to decide, whatever the severity"),
+    (failed("Reconciling", "Wait.", Severity.INFO), "", "waiting", "Azure works on it"),
+    (None, "", "waiting", "nothing is known yet"),
+]
+
+
+@pytest.mark.parametrize(("condition", "wrong", "state", "why"), STATES, ids=[row[-1] for row in STATES])
+def test_the_summary_the_status_and_the_site_agree_on_what_failed(condition, wrong, state, why):
+    one = record(RECORDS[0].key, condition)
+    assert format_records([one]) == f"{wrong}0 of 1 resource Ready", why
+    assert f"## {state.title()} (1)" in render([one], revision=None)
+    assert count_failed([one]) == (state == "failed")
+    assert choose_state(one, "") == state
 
 
 def test_foreign_text_breaks_no_table():

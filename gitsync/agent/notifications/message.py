@@ -17,7 +17,8 @@ from gitsync.model.report import Report
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import DRIFTED, Action
 from gitsync.report.author_texts import clean
-from gitsync.report.wording import format_headline, shorten_revision
+from gitsync.report.headline import format_headline
+from gitsync.report.wording import shorten_revision
 from gitsync.settings.config.hosts import find_job_url
 
 WELL: Final = "all is well"

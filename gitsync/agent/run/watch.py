@@ -20,10 +20,10 @@ from gitsync.model.clock import Clock
 from gitsync.model.problem import Problem
 from gitsync.model.report import Report, RunTarget
 from gitsync.planning.run_problems import DEFAULT_AGENT
+from gitsync.report.headline import format_headline
 from gitsync.report.masked import mask_problem
 from gitsync.report.progress import Figures, Progress, RunEnd, Silent, Timeline
 from gitsync.report.traces import export_traces, is_traced
-from gitsync.report.wording import format_headline
 from gitsync.repository.git.source.location import Url, parse_location
 from gitsync.settings.config.config import Config
 from gitsync.settings.files.output_path import choose_output_path

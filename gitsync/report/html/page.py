@@ -20,6 +20,7 @@ from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.report.author_texts import list_busy_authors
 from gitsync.report.check_texts import format_way_on
+from gitsync.report.headline import format_headline
 from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.html.links import Links, make_links
 from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, choose_tone, divide_bar
@@ -37,13 +38,7 @@ from gitsync.report.html.sections import (
 from gitsync.report.nextsteps import list_next_steps
 from gitsync.report.ordering import DELETES, FAILED, IN_SYNC, REFUSED, REMOVED, Section, split_results
 from gitsync.report.run_facts import format_costs, format_coverage, list_by_type, list_target
-from gitsync.report.wording import (
-    format_baseline_note,
-    format_headline,
-    format_plural,
-    format_ready,
-    shorten_revision,
-)
+from gitsync.report.wording import format_baseline_note, format_plural, format_ready, shorten_revision
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='none' "

@@ -1,13 +1,15 @@
 """Checks the permissions of Microsoft Graph that the Entra ID kinds of the source need, by the claims of a token.
 
-An application has its permissions in `roles`, a person in `scp`. Without a token, only a read shows that Graph answers.
+An application has its permissions in `roles`, a person in `scp`. Without a token, only reads show what Graph returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
+from gitsync.desired.catalog.directory_relations import APPLICATION, PRINCIPAL
+from gitsync.desired.catalog.own_kinds import ASSIGNMENT, CREDENTIAL
 from gitsync.desired.formats.json_members import as_mapping, read_claims, read_text
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.clock import Clock
@@ -17,7 +19,8 @@ from gitsync.model.signin import Method
 from gitsync.providers.arm.client import Arm
 from gitsync.providers.arm.cloud import choose_graph
 from gitsync.providers.arm.session import Session
-from gitsync.providers.entra.directory_kind import ObjectSearch
+from gitsync.providers.entra.directory_kind import DirectoryKind, ObjectSearch
+from gitsync.providers.entra.directory_kinds import KINDS
 from gitsync.providers.entra.graph_permissions import (
     ASSIGNMENT_WRITE,
     GraphPermission,
@@ -27,7 +30,6 @@ from gitsync.providers.entra.graph_permissions import (
     list_needed_permissions,
 )
 from gitsync.providers.entra.graph_requests import make_search
-from gitsync.providers.entra.group_conversion import SECURITY_GROUP
 from gitsync.settings.config.config import Config
 from gitsync.workflows.doctor.azure import PATIENCE, run_check
 from gitsync.workflows.doctor.rights import has_own_credential
@@ -45,7 +47,10 @@ _RISK: Final = "With AppRoleAssignment.ReadWrite.All, the identity can give itse
 _LESS: Final = "Grant it only to an identity that signs in from a protected branch or environment."
 
 _SOME_SEARCH: Final = ObjectSearch("displayName", "gitsync")
-"""The search of a group that need not exist."""
+"""The search of an object that need not exist."""
+
+_READ_IN: Final = {CREDENTIAL: APPLICATION, ASSIGNMENT: PRINCIPAL}
+"""The kind of the objects in which Graph has those of another kind."""
 
 
 async def examine_graph(
@@ -54,13 +59,14 @@ async def examine_graph(
     """Check the identity of the run; None if no resource that it reconciles is in Entra ID. `adopted` are the resources
     that gitsync did not create.
     """
-    needed = list_needed_permissions((each for each in prepared if not has_own_credential(each)), adopted)
+    own = [each for each in prepared if not has_own_credential(each)]
+    needed = list_needed_permissions(own, adopted)
     if not needed.to_grant:
         return None
     signs_in = config.emulator is None and config.credential != Method.ANONYMOUS
     session = Session(deadline=clock.monotonic() + PATIENCE)
     return await run_check(
-        _NAME, lambda: _read_claims(needed, arm, session) if signs_in else _read_groups(arm, session)
+        _NAME, lambda: _read_claims(needed, arm, session) if signs_in else _read_objects(_list_kinds(own), arm, session)
     )
 
 
@@ -94,10 +100,18 @@ async def _read_claims(permissions: NeededPermissions, arm: Arm, session: Sessio
     )
 
 
-async def _read_groups(arm: Arm, session: Session) -> Check:
+def _list_kinds(prepared: Iterable[Prepared]) -> list[DirectoryKind]:
+    """List the kinds of directory objects that have what resources are about, sorted by their collections."""
+    names = {_READ_IN.get(each.key[:2], each.key[:2]) for each in prepared}
+    return sorted((KINDS[name] for name in names & KINDS.keys()), key=lambda kind: kind.collection)
+
+
+async def _read_objects(kinds: Sequence[DirectoryKind], arm: Arm, session: Session) -> Check:
     retrier = arm.reach_service(choose_graph(arm.cloud))
-    await retrier.send(make_search(SECURITY_GROUP, NO_ID, _SOME_SEARCH), session)
-    return make_ok(_NAME, "Microsoft Graph returns groups. Permissions to write are not checked without a token.")
+    for kind in kinds:
+        await retrier.send(make_search(kind, NO_ID, _SOME_SEARCH), session)
+    returned = ", ".join(f"{kind.names.one}s" for kind in kinds)
+    return make_ok(_NAME, f"Microsoft Graph returns {returned}. Permissions to write are not checked without a token.")
 
 
 def _name(permissions: Iterable[GraphPermission]) -> str:

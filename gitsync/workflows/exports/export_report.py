@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from gitsync.errors import ExitCode
 from gitsync.model.gvk import Key
+from gitsync.report.ordering import has_namespaces, make_reading_order, shorten_names
 from gitsync.report.wording import format_plural
 from gitsync.workflows.exports.terraform.configuration import Configuration, list_changes
 
@@ -56,9 +58,7 @@ def format_lines(report: ExportReport) -> Iterator[str]:
     yield from _format_rows("What Terraform does otherwise:", report.notes)
     if configuration.left_out:
         yield "Not exported:"
-        rows = [(_name(each.key), each.reason) for each in configuration.left_out]
-        width = max(len(name) for name, _ in rows)
-        yield from (f"  {name:<{width}}  {reason}" for name, reason in rows)
+        yield from _format_left_out(configuration)
         yield ""
     yield _format_summary(report)
 
@@ -72,8 +72,17 @@ def _format_rows(title: str, rows: list[tuple[str, Key, str]]) -> Iterator[str]:
     yield ""
 
 
-def _name(key: Key) -> str:
-    return f"{key.kind}/{key.name}"
+def _format_left_out(configuration: Configuration) -> Iterator[str]:
+    """Format what is not exported, below the name of its namespace if there are several."""
+    keys = [each.key for each in configuration.left_out] + [each.prepared.key for each in configuration.blocks]
+    names, shows_namespace = shorten_names(keys), has_namespaces(keys)
+    margin = "    " if shows_namespace else "  "
+    width = max(len(names[each.key]) for each in configuration.left_out)
+    ordered = sorted(configuration.left_out, key=lambda each: make_reading_order(each.key))
+    for namespace, inside in groupby(ordered, key=lambda each: each.key.namespace):
+        if shows_namespace:
+            yield f"  {namespace}:"
+        yield from (f"{margin}{names[each.key]:<{width}}  {each.reason}" for each in inside)
 
 
 def _format_summary(report: ExportReport) -> str:

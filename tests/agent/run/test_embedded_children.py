@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.emulator.faults import Move
 from gitsync.model.verdict import Action, Verdict, Written
-from gitsync.report.wording import format_headline
+from gitsync.report.headline import format_headline
 from tests.agent.run.test_review import apply, planned
 from tests.support.fault_rules import rules
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of

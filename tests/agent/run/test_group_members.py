@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitsync.model.verdict import Action, Verdict
+from gitsync.report.headline import format_headline
 from tests.support.world import GROUP, World
 
 IDENTITY = """\
@@ -89,6 +90,14 @@ def test_what_others_add_and_remove_is_drift_and_is_undone(world):
     }
     assert find_team(world.sync()).action is Action.UPDATE
     assert links(world) == before
+
+
+def test_a_plan_begins_with_how_many_an_empty_list_removes(world):
+    world.says(**ESTATE).sync()
+    world.says(**{**ESTATE, "team": team("complete: []")})
+    assert format_headline(world.plan()) == "A sync would update 1; 3 members would be removed"
+    assert format_headline(world.sync()) == "Updated 1; 3 members removed"
+    assert links(world) == []
 
 
 def test_an_adopted_group_gets_the_members_that_it_lacks(world):

@@ -16,8 +16,8 @@ from gitsync.model.report import Report
 from gitsync.model.verdict import Action, Written
 from gitsync.report import json as report_json
 from gitsync.report import summary, text
+from gitsync.report.headline import format_headline
 from gitsync.report.records import list_operations
-from gitsync.report.wording import format_headline
 from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.support.fault_rules import rules
 from tests.support.hypothesis_profile import sample

@@ -11,8 +11,9 @@ from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict
 from gitsync.report import text
+from gitsync.report.headline import format_headline
 from gitsync.report.records import describe_last_run
-from gitsync.report.wording import format_found, format_headline
+from gitsync.report.wording import format_found
 from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.support.fault_rules import rules
 from tests.support.world import GROUP, SUBNET, VNET, World, of

@@ -216,22 +216,33 @@ def test_the_permissions_of_a_person_are_those_of_the_tool(ca, tmp_path, granted
     assert check["commands"] == []
 
 
-@pytest.mark.parametrize(
-    ("permissions", "level", "says"),
-    [("[Group.Read.All]", "ok", "not checked without a token"), ("[]", "error", "Group.Read.All")],
-)
-def test_without_a_token_a_read_shows_whether_graph_answers(tmp_path, permissions, level, says):
+NO_WRITES = "Permissions to write are not checked without a token."
+READS = [
+    (GROUP, "[Group.Read.All]", "ok", f"returns groups. {NO_WRITES}", "groups"),
+    (GROUP, "[]", "error", "Group.Read.All", "no permission for groups"),
+    (APPLICATION, "[Application.Read.All]", "ok", f"returns applications. {NO_WRITES}", "no groups in the source"),
+    (APPLICATION, "[Group.Read.All]", "error", "Application.Read.All", "no permission for applications"),
+    (CREDENTIAL, "[Application.Read.All]", "ok", "returns applications.", "a credential is in its application"),
+    (ROLE, "[Group.Read.All]", "error", "Application.Read.All", "an app role is in a service principal"),
+    (f"{GROUP}---{APPLICATION}", "[]", "error", "Application.Read.All", "the first that lacks a permission"),
+    (f"{GROUP}---{APPLICATION}", "[Application.Read.All]", "error", "Group.Read.All", "the second"),
+    (f"{GROUP}---{APPLICATION}", "[Directory.Read.All]", "ok", f"returns applications, groups. {NO_WRITES}", "both"),
+]
+
+
+@pytest.mark.parametrize(("manifests", "permissions", "level", "says", "why"), READS, ids=[row[-1] for row in READS])
+def test_without_a_token_reads_show_what_graph_returns(tmp_path, manifests, permissions, level, says, why):
     (tmp_path / "script.yaml").write_text(f"settings: {{graph: {{permissions: {permissions}}}}}\n")
     source = tmp_path / "source"
     source.mkdir()
-    (source / "all.yaml").write_text(GROUP.lstrip())
+    (source / "all.yaml").write_text(manifests.lstrip())
     ended = run_here(
         *("doctor", "--output", "json", "--emulator", "--emulator-script", str(tmp_path / "script.yaml")),
         folder=source,
         AZURE_SUBSCRIPTION_ID=SUBSCRIPTION,
     )
     check = next(check for check in json.loads(ended.out)["checks"] if check["name"] == "graph-permissions")
-    assert check["level"] == level
+    assert check["level"] == level, why
     assert says in f"{check['message']} {check['hint']}"
 
 

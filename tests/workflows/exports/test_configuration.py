@@ -255,7 +255,7 @@ ENVIRONMENTS = [
     (
         [[GROUP, PLAIN], [GROUP, PLAIN.replace("{name: egress}", "{name: other}")]],
         2,
-        ["PublicIPAddress/egress has the same ARM id"],
+        ["PublicIPAddress.network.azure.com/default/egress has the same ARM id"],
         "one ARM id with two names",
     ),
 ]

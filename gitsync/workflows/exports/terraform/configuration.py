@@ -128,7 +128,7 @@ def _fill(prepared: Prepared, kind: Kind | None, values: FlowingValues) -> Fille
     if not prepared.policy.allows_modify:
         raise CannotExportError(_join("its reconcile policy is skip", prepared.policy_reason))
     if prepared.relations.written_by is not None:
-        raise CannotExportError(f"{_name(prepared.relations.written_by)} writes the same resource")
+        raise CannotExportError(f"{prepared.relations.written_by} writes the same resource")
     if kind is not None and not kind.can_get:
         raise CannotExportError("Azure has no GET of its type, which an import needs")
     if prepared.arm_id is None:
@@ -139,7 +139,7 @@ def _fill(prepared: Prepared, kind: Kind | None, values: FlowingValues) -> Fille
 def _check_sharing(request: FilledRequest, first: FilledRequest) -> None:
     """Raise CannotExportError for a request that differs from the first one with its ARM id."""
     if request.prepared.key != first.prepared.key:
-        raise CannotExportError(f"{_name(first.prepared.key)} has the same ARM id")
+        raise CannotExportError(f"{first.prepared.key} has the same ARM id")
     if (request.api_version, request.body) != (first.api_version, first.body):
         raise CannotExportError("another environment declares it with other values: export each with --path")
 
@@ -215,10 +215,6 @@ def _describe(variable: Variable) -> NamedParts:
 
 def _join(reason: str, more: str) -> str:
     return f"{reason}: {more}" if more else reason
-
-
-def _name(key: Key) -> str:
-    return f"{key.kind}/{key.name}"
 
 
 def _make_files(
