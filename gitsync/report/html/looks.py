@@ -87,8 +87,8 @@ EXITS: Final[Mapping[ExitCode, ExitLook]] = {
     ExitCode.FAULT: ExitLook(Tone.STOP, "an internal error"),
     ExitCode.INTERRUPTED: ExitLook(Tone.WAIT, "interrupted"),
 }
-"""The codes that a report may have, by its schema. A run that a signal stops ends with that of the signal, and its report
-has that of its results.
+"""The codes that a report may have, by its schema. A run that a signal stops ends with that of the signal, and its
+report has that of its results.
 """
 
 _OUTCOME_TONES = {Outcome.FAILED: Tone.STOP, Outcome.BLOCKED: Tone.WAIT}
