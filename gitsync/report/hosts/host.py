@@ -61,7 +61,7 @@ class PullRequestHost(Protocol):
 
     @property
     def base(self) -> str:
-        """The target branch of the job's pull request, else the branch that the job runs for; "" for any other job, such
+        """The target branch of the job's pull request, or the branch that the job runs for; "" for any other job, such
         as one for a tag.
         """
         ...
