@@ -35,7 +35,7 @@ esac
 
 if [[ -z ${GITSYNC_SOURCE:-} ]]; then
     export GITSYNC_SOURCE=$GITHUB_SERVER_URL/$GITHUB_REPOSITORY
-    if [[ -z ${GITSYNC_REF:-} && $COMMAND =~ ^(sync|shards)$ && $GITHUB_REF_TYPE == branch ]]; then
+    if [[ -z ${GITSYNC_REF:-} && $COMMAND =~ ^(sync|shards)$ && $GITHUB_REF == refs/heads/* ]]; then
         export GITSYNC_REF=$GITHUB_REF_NAME # its newest commit: one that was merged since is not rolled back
     fi
     export GITSYNC_REF=${GITSYNC_REF:-$GITHUB_SHA}

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 AZURE_GROUP: Final = "azure.gitsync"
 AZURE_RESOURCE: Final = (AZURE_GROUP, "AzureResource")
-"""The kind of gitsync's own for a resource of any ARM type. Its group has no other kind."""
+"""The kind of gitsync's own for a resource of any ARM type."""
 
 
 class GVK(NamedTuple):

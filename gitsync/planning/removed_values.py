@@ -133,7 +133,7 @@ def retain_removed(now: Any, before: Any) -> Any:
         return {name: retain_removed(value, find_member(before, name)) for name, value in now.items()} | further
     if not (isinstance(now, list) and isinstance(before, list)):
         return now
-    field = None if is_plain(now, before) else find_key_field(now, before)
+    field = find_key_field(now, before)
     if field is None:
         # Positions pair entries without a key: only a shorter list shows that some were removed.
         is_shorter = is_plain(now, before) or len(now) < len(before)

@@ -227,7 +227,7 @@ def _names_field(message: str, pointer: str) -> bool:
     `properties`.
     """
     steps = [step.casefold() for step in pointer.split("/")[1:]]
-    below = steps[1:] if steps[0] == "properties" else steps
+    below = steps[1:] if steps[:1] == ["properties"] else steps
     names = [name.casefold().split(".") for name in _NAME.findall(message)]
     return any(path[: len(name)] == name for name in names for path in (steps, below))
 

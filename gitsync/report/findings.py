@@ -405,7 +405,7 @@ def _describe_result(result: Result, rule: str, cause: str) -> tuple[str, str]:
     if rule == REPLACED_RULE:
         return _PLANNED[rule].format(name), describe_replacement(result)
     if result.needs_replacement:
-        description = describe_replacement(result)  # begins with Azure's message, if the plan has nothing to add
+        description = describe_replacement(result)  # begins with the reason, which may be the condition's message too
         more = "" if description.startswith(message) else message
         return f"{name} {_STATES[REPLACE_RULE]}", " ".join(filter(None, (more, description)))
     if condition.reason == WaitReason.NOT_REACHED:

@@ -142,6 +142,16 @@ def test_what_others_changed_in_a_site_counts_for_nothing(synced, made):
     assert after == before
 
 
+def test_a_history_that_somebody_rewrote_is_read_again(synced, made):
+    """It has the form of a history, so only the list with its digest shows that it is not gitsync's."""
+    file = made / "data" / "history" / "shop" / "0.js"
+    before = file.read_bytes()
+    file.write_bytes(before.replace(b'"created"', b'"adopted"'))
+    assert file.read_bytes() != before
+    make(made, folder=synced)
+    assert file.read_bytes() == before
+
+
 FOREIGN = (
     ("notes.txt", "a file of somebody"),
     ("data/more.js", "also among the data"),

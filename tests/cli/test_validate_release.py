@@ -28,6 +28,7 @@ spec:
   body: {location: westeurope}
 """
 NEWEST = read_catalog_release().release
+UNKNOWN = f"the catalog is of ASO {NEWEST}, so the versions that ASO 2.9"
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def validate(tmp_path, monkeypatch, capsys):
     folder.mkdir()
     (folder / "store.yaml").write_text(STORE)
     (folder / "flow.yaml").write_text(WORKFLOW)
+    (tmp_path / "operator").write_text("aso: 2.99\n")
 
     def validate(*flags, settings=""):
         if settings:
@@ -85,12 +87,10 @@ def test_the_variable_names_the_release(validate, monkeypatch):
 @pytest.mark.parametrize(
     ("flags", "settings", "words", "why"),
     [
-        (
-            ("--aso", f"2.{NEWEST.minor + 1}", "estate"),
-            "",
-            f"catalog is of ASO {NEWEST}",
-            "a release that it does not know",
-        ),
+        (("--aso", "2.99", "estate"), "", f"--aso: {UNKNOWN}", "a release that it does not know"),
+        (("estate",), "# kind\naso: 2.99\n", f"gitsync.yaml:2: aso: {UNKNOWN}", "the same in the file"),
+        (("estate", "--config", "operator"), "", f"operator:1: aso: {UNKNOWN}", "the same in a file of the operator"),
+        (("estate", "--aso", "2.98"), "aso: 2.99\n", f"--aso: {UNKNOWN}", "the nearest counts"),
         (("--aso=1.9", "estate"), "", "--aso: expected a release of ASO such as 2.20", "an old ASO"),
         (("--aso=latest", "estate"), "", "--aso: expected a release of ASO such as 2.20", "a word"),
         (

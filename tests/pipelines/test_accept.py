@@ -62,6 +62,27 @@ def test_a_scheduled_job_opens_a_pull_request_and_closes_it(estate, tmp_path):
     assert request["branch"] not in estate.git("--git-dir", str(bare), "branch", "--list")
 
 
+def test_a_job_of_a_pull_request_opens_none(estate, tmp_path):
+    """What it checks out has the changes of that pull request."""
+    script = tmp_path / "script.yaml"
+    job = estate.job("push", estate.git("rev-parse", "HEAD"), command="sync")
+    assert job.run("Install gitsync")["exit-code"] == "0", job.log
+    script.write_text(MOVE)
+    bare = estate.folder / "hosted" / "acme" / "estate"
+    estate.git("remote", "set-url", "origin", str(bare))
+    estate.git("checkout", "--quiet", "-b", "more")
+    estate.commit("azure/more.yaml", TAGGED.replace("name: web", "name: more"), "Add another group")
+    merge = estate.open_pull_request("more")
+    estate.git("checkout", "--quiet", "--detach", merge)
+    estate.git("remote", "set-url", "origin", f"{estate.server}/acme/estate")
+    job = estate.job("pull_request", merge, command="accept", source=str(estate.clone))
+    job.env.update(GITSYNC_EMULATOR_SCRIPT=str(script))
+    assert job.run("Install gitsync")["exit-code"] == "2", job.log
+    assert f"The commit {merge[:12]}, which is checked out, is not part of the branch main" in job.log
+    assert "Check out the branch main, and run it again." in job.log
+    assert estate.host.requests == []
+
+
 @pytest.mark.parametrize(
     ("flags", "message"),
     [

@@ -76,6 +76,16 @@ def test_a_pull_request_from_its_plan_to_the_status_branch(estate):
     assert list(estate.folder.rglob("owned")) == []
 
 
+def test_a_sync_in_the_job_of_a_pull_request_takes_the_commit_of_the_job(estate):
+    """As for an estate of its own to try the change on. Its ref has the name `1/merge`, which is not a branch."""
+    estate.git("checkout", "--quiet", "-b", "network")
+    estate.commit("azure/network.yaml", NETWORK, "Add the network")
+    merge = estate.open_pull_request("network")
+    job = estate.job("pull_request", merge, command="sync")
+    outputs = job.run("Install gitsync")
+    assert (outputs["exit-code"], outputs["revision"]) == ("0", merge), job.log
+
+
 def test_a_rehearsal_of_a_pull_request_needs_no_identity(estate):
     """Its comment is beside that of the plan, and without leave to comment its summary is that of the job."""
     estate.git("checkout", "--quiet", "-b", "network")

@@ -134,6 +134,31 @@ def test_an_entry_is_found_by_its_key_where_the_body_has_further_ones():
     assert demanding == {"properties": {"probes": [{"name": "azure"}, {"name": "b", "path": None}]}}
 
 
+def test_an_entry_of_an_entry_is_found_by_its_key_too():
+    desired = {"properties": {"pools": [{"name": "a", "probes": [{"name": "b"}]}]}}
+    body = {"properties": {"pools": [{"name": "a", "probes": [{"name": "azure"}, {"name": "b"}]}]}}
+    demanding = demand_removal(body, [KeptValue(("properties", "pools", 0, "probes", 0, "path"), "/")], desired)
+    assert demanding["properties"]["pools"][0]["probes"] == [{"name": "azure"}, {"name": "b", "path": None}]
+
+
+RETAINED_LISTS = [
+    (["a"], ["a", "b"], ["a", "b"], "a text that is gone"),
+    (["c", "d"], ["a", "c"], ["c", "d", "a"], "one of two texts that was replaced"),
+    ([{"name": "b"}], [{"name": "a"}, {"name": "b", "v": 1}], [{"name": "b", "v": 1}, {"name": "a"}],
+     "an entry that is gone, and a field of one that moved"),
+    ([{"name": "b"}, {"name": "c"}], [{"name": "a"}], [{"name": "b"}, {"name": "c"}, {"name": "a"}],
+     "an entry of a list that grew"),
+    ([{"v": 1}], [{"v": 1}, {"v": 2}], [{"v": 1}, {"v": 2}], "an entry without a key, of a list that is shorter now"),
+    ([{"v": 1}], [{"v": 2}], [{"v": 1}], "an entry without a key that may have changed"),
+    ([], ["a"], ["a"], "all entries"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("now", "before", "retained", "why"), RETAINED_LISTS, ids=[row[-1] for row in RETAINED_LISTS])
+def test_a_list_retains_what_is_gone(now, before, retained, why):
+    assert retain_removed({"p": {"l": now}}, {"p": {"l": before}}) == {"p": {"l": retained}}, why
+
+
 SCALARS = st.one_of(st.booleans(), st.integers(0, 3), st.sampled_from(["a", "b"]))
 NAMES = st.sampled_from(["a", "b", "tags"])
 ENTRIES = st.lists(

@@ -54,6 +54,10 @@ def test_a_field_that_azure_has_refused_by_name(message, expected, why):
     assert (find_replacement(POOL, [difference], refusal) is not None) is expected, why
 
 
+def test_a_difference_of_the_whole_body_is_of_no_field():
+    assert find_replacement(POOL, [Difference("", {"a": 1}, {"a": 2}, "exact")], REFUSAL) is None
+
+
 def test_another_code_has_no_fields():
     difference = Difference("/properties/upgradeSettings", "1", "2", "exact")
     assert find_replacement(POOL, [difference], make_error("BadRequest", REFUSAL.message)) is None

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict
-from gitsync.report.html.looks import LOOKS
+from gitsync.report.html.looks import EXITS, LOOKS
 from gitsync.report.html.page import render
 from tests.report.large_reports import landing_zone
 from tests.report.report_builders import (
@@ -113,6 +113,11 @@ def test_a_page_of_a_plan_reports_what_a_sync_would_do():
     text = render(PLAN)
     assert "a sync would create 1, update 1, delete 1" in text
     assert "uncommitted working tree" in text
+
+
+@pytest.mark.parametrize("code", EXITS, ids=[look.means for look in EXITS.values()])
+def test_the_page_explains_its_exit_code(code):
+    assert f"<code>{code}</code> {EXITS[code].means}" in render(replace(PLAN, exit_code=code))
 
 
 def test_what_stands_for_azure_in_a_plan_of_two_commits_is_named():

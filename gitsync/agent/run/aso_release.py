@@ -11,20 +11,22 @@ from gitsync.desired.problems.finding import locate_finding
 from gitsync.errors import ConfigError
 from gitsync.model.gvk import GVK
 from gitsync.model.resource import Prepared
+from gitsync.settings.config.config_file import SourceSettings
 from gitsync.settings.config.setting_values import NEWEST
 
 
-def find_release(aso: str) -> Release | None:
+def find_release(settings: SourceSettings) -> Release | None:
     """The release in the settings; None if no cluster reads the manifests. ConfigError for one that is newer than that
     of the catalog.
     """
-    if not aso:
+    if not settings.aso:
         return None
     newest = read_catalog_release().release
-    release = newest if aso == NEWEST else parse_release(aso)
+    release = newest if settings.aso == NEWEST else parse_release(settings.aso)
     if release > newest:
         raise ConfigError(
-            f"aso: the catalog is of ASO {newest}, so the versions that ASO {release} serves are unknown.",
+            f"{settings.aso_origin}: the catalog is of ASO {newest}, so the versions that ASO {release} serves are "
+            "unknown.",
             hint=f"Name a release up to {newest}, or upgrade gitsync.",
         )
     return release

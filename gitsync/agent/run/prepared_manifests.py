@@ -137,7 +137,7 @@ def prepare_resources(
         left_out = {resource.key._replace(namespace=""): resource.source for resource in reversed(others)}
         prepared = prepare_all(replace(manifests, left_out=left_out))
     checked = tuple(_check_expressions(resource, catalog) for resource in order_units(prepared))
-    release = find_release(settings.aso)
+    release = find_release(settings)
     if release is None:
         return checked
     written = {(resource.key, resource.source): resource.gvk for resource in manifests.resources}

@@ -120,7 +120,7 @@ def _select_version(api_version: str, files: Iterable[KindFile]) -> Schema:
     paths = {file.kind.gvk.kind: file.path for file in files}
     kinds = sorted(paths)
     return {
-        "if": _has_api_version({"pattern": f"^{re.escape(api_version)}$"}),
+        "if": _has_api_version(_match(api_version)),
         "then": {
             "required": ["kind"],
             "properties": {
@@ -131,7 +131,7 @@ def _select_version(api_version: str, files: Iterable[KindFile]) -> Schema:
             },
             "allOf": [
                 {
-                    "if": {"required": ["kind"], "properties": {"kind": {"type": "string", "pattern": f"^{kind}$"}}},
+                    "if": {"required": ["kind"], "properties": {"kind": _match(kind)}},
                     "then": {"$ref": paths[kind]},
                 }
                 for kind in kinds
@@ -142,6 +142,11 @@ def _select_version(api_version: str, files: Iterable[KindFile]) -> Schema:
 
 def _has_api_version(rule: Schema) -> Schema:
     return {"type": "object", "required": ["apiVersion"], "properties": {"apiVersion": {"type": "string", **rule}}}
+
+
+def _match(text: str) -> Schema:
+    """Match a text for a condition."""
+    return {"type": "string", "pattern": f"^{re.escape(text)}$"}
 
 
 def _refuse_unknown_groups(known: Iterable[str]) -> Schema:
@@ -171,7 +176,7 @@ def _select_core_kinds() -> Iterator[Schema]:
         "Namespace": {"properties": {"metadata": {"$ref": f"{SHARED}#/definitions/namespaceMetadata"}}},
     }
     for kind, form in forms.items():
-        header = {"apiVersion": {"const": "v1"}, "kind": {"const": kind}}
+        header = {"apiVersion": _match("v1"), "kind": _match(kind)}
         yield {"if": {"type": "object", "required": ["apiVersion", "kind"], "properties": header}, "then": form}
 
 
@@ -207,7 +212,8 @@ def _build_kind_files(
     schema = build_kind_schema(file.kind, file.api_versions, catalog, file.unserved)
     if file.kind.is_any_type:
         schema["properties"]["spec"]["properties"]["type"]["examples"] = list_newest_types()
-        schema["allOf"] = [*schema.get("allOf", ()), *select_bodies(bodies)]
+        rules = [*schema.get("allOf", ()), *select_bodies(bodies)]
+        schema |= {"allOf": rules} if rules else {}  # an empty list is not valid, and an editor would mark nothing
     yield file.path, _encode(schema)
     folder, _, name = file.path.rpartition("/")
     kind = file.kind.gvk

@@ -319,7 +319,9 @@ _MOST_SHOWN = 10
 
 
 def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
-    """Report every member of a cycle, and show one cycle, in order, from its first key."""
+    """Report every member of a cycle, and show one cycle, in order, from its first key. A reference of a manifest to
+    itself is none, since Azure accepts the id of a resource in its own body; an owner that is the resource itself is.
+    """
     edges: dict[Key, set[Key]] = {}
     for member in members:
         # A key may occur twice, and then the edges of both count.
@@ -327,8 +329,10 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
     rings = collect_cycles({key: sorted(targets) for key, targets in edges.items()})
     for member in members:
         ring = rings.get(member.key)
-        if ring is not None:
-            owner = member.owner.key if member.owner else None
+        owner = member.owner.key if member.owner else None
+        if owner == member.key:
+            yield member, _make_own_owner(owner)
+        elif ring is not None:
             path: FieldPath = ("spec", "owner") if owner and rings.get(owner) is ring else ("spec",)
             if any(rings.get(key) is ring for key in member.named_first):
                 path = DEPENDS_ON_PATH
@@ -337,6 +341,15 @@ def check_cycles(members: Sequence[Member]) -> Iterator[tuple[Member, Finding]]:
                 names.append(f"… ({len(ring)} in all)")
             message = f"Dependency cycle: {' → '.join([*names, format_short_key(ring[0])])}."
             yield member, Finding(code="Cycle", path=path, message=message, hint="Remove one of these references.")
+
+
+def _make_own_owner(key: Key) -> Finding:
+    return Finding(
+        code="Cycle",
+        path=("spec", "owner"),
+        message=f"{format_short_key(key)} names itself as its owner.",
+        hint="Name the resource that it is below or extends.",
+    )
 
 
 def collect_cycles(edges: Adjacency) -> Mapping[Key, tuple[Key, ...]]:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from gitsync.errors import ConfigError
 from gitsync.report.hosts.host import (
+    HEADS,
     Comment,
     Deployment,
     HostClient,
@@ -25,6 +26,7 @@ from gitsync.report.hosts.host import (
     StatusState,
     choose_request,
     get_variable,
+    read_branch,
 )
 from gitsync.settings.config.hosts import find_job_url
 from gitsync.settings.processes.programs import Program
@@ -44,7 +46,6 @@ _VERSION = "6.0"
 _TEXT = 1
 """The type of a comment that a person or a program wrote."""
 _OF_THREADS, _OF_COMMENTS, _OF_COMMITS = "git/pullRequestThreads", "git/pullRequestThreadComments", "git/statuses"
-_HEADS = "refs/heads/"
 _STATES = {"active": RequestState.OPEN, "completed": RequestState.MERGED}
 _STATUS_STATES = {
     StatusState.PENDING: "pending",
@@ -62,7 +63,7 @@ class AzureRepos:
     web: str  # the page of the repository
     route: tuple[str, ...]  # the parameters that every request about the repository has in common
     log_url: str  # the page of the job
-    base: str  # the branch of the job's pull request or push
+    base: str
     environment: Mapping[str, str] = field(repr=False)
     longest_body: int = 4000  # characters of a comment
     longest_description: int = 255  # characters of a status; no limit is documented
@@ -107,7 +108,7 @@ class AzureRepos:
             own = (
                 request
                 for request in found
-                if request["sourceRefName"] == _HEADS + branch and not request.get("forkSource")
+                if request["sourceRefName"] == HEADS + branch and not request.get("forkSource")
             )
             request = choose_request(map(self._read_request, own))
             # A list has only the beginning of each text.
@@ -228,7 +229,7 @@ def open_azure_repos(environment: Mapping[str, str], use: HostUse) -> AzureRepos
     organization = get_variable(environment, "SYSTEM_COLLECTIONURI")
     project = get_variable(environment, "SYSTEM_TEAMPROJECT")
     repository = get_variable(environment, "BUILD_REPOSITORY_ID")
-    ref = environment.get("BUILD_SOURCEBRANCH", "")
+    ref = environment.get("SYSTEM_PULLREQUEST_TARGETBRANCH") or environment.get("BUILD_SOURCEBRANCH", "")
     name = environment.get("BUILD_REPOSITORY_NAME") or repository
     return AzureRepos(
         client=HostClient(Program.AZ, environment, use, _HINTS[use]),
@@ -236,7 +237,6 @@ def open_azure_repos(environment: Mapping[str, str], use: HostUse) -> AzureRepos
         web=f"{organization}{quote(project)}/_git/{quote(name)}",
         route=(f"project={project}", f"repositoryId={repository}"),
         log_url=find_job_url(environment),
-        # A pull request builds refs/pull/NUMBER/merge, and nothing can be merged to that.
-        base=ref.removeprefix(_HEADS) if ref.startswith(_HEADS) else "",
+        base=read_branch(ref),
         environment=environment,
     )

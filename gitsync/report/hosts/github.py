@@ -27,6 +27,7 @@ from gitsync.report.hosts.host import (
     StatusState,
     choose_request,
     get_variable,
+    read_branch,
 )
 from gitsync.settings.config.hosts import find_job_url
 from gitsync.settings.processes.programs import Program
@@ -238,7 +239,8 @@ def open_github(environment: Mapping[str, str], use: HostUse) -> GitHub:
         host=host,
         repository=name,
         log_url=find_job_url(environment),
-        base=environment.get("GITHUB_REF_NAME", "") if environment.get("GITHUB_REF_TYPE") == "branch" else "",
+        # GITHUB_REF_TYPE is `branch` for a pull request too, and GITHUB_REF_NAME is `NUMBER/merge`.
+        base=environment.get("GITHUB_BASE_REF") or read_branch(environment.get("GITHUB_REF", "")),
         environment=environment,
     )
 

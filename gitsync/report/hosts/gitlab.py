@@ -199,6 +199,6 @@ def open_gitlab(environment: Mapping[str, str], use: HostUse) -> GitLab:
         # CI_SERVER_FQDN has the port too; servers before GitLab 16.10 do not set it.
         host=environment.get("CI_SERVER_FQDN") or get_variable(environment, "CI_SERVER_HOST"),
         log_url=find_job_url(environment),
-        base=environment.get("CI_COMMIT_BRANCH", ""),
+        base=environment.get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME") or environment.get("CI_COMMIT_BRANCH", ""),
         environment=environment,
     )

@@ -11,6 +11,9 @@ from typing import Any, NamedTuple, Protocol
 from gitsync.errors import ConfigError, PublishError
 from gitsync.settings.processes.programs import Program, ProgramCall, run, select_environment
 
+HEADS = "refs/heads/"
+"""What the refs of branches begin with."""
+
 _TIMEOUT = 120.0  # seconds of one request, with the retries of the program
 
 
@@ -58,7 +61,9 @@ class PullRequestHost(Protocol):
 
     @property
     def base(self) -> str:
-        """The branch that the job runs for; "" if it runs for none."""
+        """The target branch of the job's pull request, or the branch that the job runs for; "" for any other job, such
+        as one for a tag.
+        """
         ...
 
     @property
@@ -208,6 +213,11 @@ class HostClient:
 
     def _fail(self, what: str, hint: str) -> PublishError:
         return PublishError(f"{self.use.value}: {self.program.value} {what}.", hint=hint)
+
+
+def read_branch(ref: str) -> str:
+    """Read the name of a branch from its ref; "" for any other ref: nothing can be merged to `refs/pull/1/merge`."""
+    return ref.removeprefix(HEADS) if ref.startswith(HEADS) else ""
 
 
 def get_variable(environment: Mapping[str, str], name: str) -> str:

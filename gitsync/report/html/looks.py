@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
 
+from gitsync.errors import ExitCode
 from gitsync.model.check import CheckVerdict
 from gitsync.model.result import Outcome, Result
 from gitsync.model.verdict import Verdict
@@ -68,6 +69,27 @@ OUTCOME_LOOKS: Final[Mapping[Outcome, VerdictLook]] = {
     Outcome.UNCHANGED: VerdictLook("✓", Tone.FINE, "nothing was written"),
 }
 """The same for outcomes, of a sync."""
+
+
+class ExitLook(NamedTuple):
+    """How a run looks, by its exit code."""
+
+    tone: Tone
+    means: str
+
+
+EXITS: Final[Mapping[ExitCode, ExitLook]] = {
+    ExitCode.FINE: ExitLook(Tone.REST, "success"),
+    ExitCode.FAILED: ExitLook(Tone.STOP, "a resource failed, is invalid or is not Ready"),
+    ExitCode.REFUSED: ExitLook(Tone.STOP, "refused before any change"),
+    ExitCode.PENDING: ExitLook(Tone.CHANGE, "changes to apply"),
+    ExitCode.DRIFT: ExitLook(Tone.DRIFT, "drift found"),
+    ExitCode.FAULT: ExitLook(Tone.STOP, "an internal error"),
+    ExitCode.INTERRUPTED: ExitLook(Tone.WAIT, "interrupted"),
+}
+"""The codes that a report may have, by its schema. A run that a signal stops ends with that of the signal, and its
+report has that of its results.
+"""
 
 _OUTCOME_TONES = {Outcome.FAILED: Tone.STOP, Outcome.BLOCKED: Tone.WAIT}
 

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from gitsync.errors import ExitCode
 from gitsync.model.report import Report
 from gitsync.model.result import Result
 from gitsync.report.author_texts import list_busy_authors
@@ -23,7 +22,7 @@ from gitsync.report.check_texts import format_way_on
 from gitsync.report.headline import format_headline
 from gitsync.report.hidden_people import leave_out_people
 from gitsync.report.html.links import Links, make_links
-from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, choose_tone, divide_bar
+from gitsync.report.html.looks import EXITS, LOOKS, OUTCOME_LOOKS, Tone, choose_tone, divide_bar
 from gitsync.report.html.markup import read_own, render_template
 from gitsync.report.html.picture import render_picture
 from gitsync.report.html.resource_list import render_filters, render_listing
@@ -45,15 +44,6 @@ ICON = (
     "stroke='%230a7' stroke-width='2.4' stroke-linecap='round' d='M3 8a5 5 0 0 1 9-3M13 8a5 5 0 0 1-9 3'/%3E%3C/svg%3E"
 )
 """Inlined, so that no browser requests one from a server."""
-
-EXITS = {
-    ExitCode.FINE: "success",
-    ExitCode.FAILED: "a resource failed, is invalid or is not Ready",
-    ExitCode.PENDING: "changes to apply",
-    ExitCode.DRIFT: "drift found",
-    ExitCode.INTERRUPTED: "interrupted",
-}
-"""What exit codes mean."""
 
 
 def render(report: Report, *, names: bool = False) -> str:
@@ -156,7 +146,7 @@ def render_run(report: Report, links: Links) -> Markup:
         links=links,
         costs=" ".join(format_costs(report)),
         requests=list_by_type(report),
-        means=EXITS.get(report.exit_code, ""),
+        means=EXITS[report.exit_code].means if report.exit_code in EXITS else "",
         outcomes=[(outcome, OUTCOME_LOOKS[outcome], count) for outcome, count in report.outcomes.items() if count],
         verdicts=[(verdict, times[verdict]) for verdict in LOOKS if times[verdict]],
     )

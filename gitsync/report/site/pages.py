@@ -11,12 +11,12 @@ import pkgutil
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gitsync.report.html.looks import VerdictLook
+from gitsync.report.html.looks import EXITS, VerdictLook
 from gitsync.report.html.markup import read_own, render_template
-from gitsync.report.html.page import EXITS, ICON
+from gitsync.report.html.page import ICON
 from gitsync.report.outside_texts import OUTSIDE_SIDES
 from gitsync.report.site.data_files import encode_data, name_data_file
-from gitsync.report.site.site_looks import EVENTS, EXIT_TONES, ORIGINS, STATES
+from gitsync.report.site.site_looks import EVENTS, ORIGINS, STATES
 from gitsync.report.wording import DURATION_STEPS, YEAR
 
 POLICY: Final = (
@@ -71,7 +71,7 @@ def _build_words() -> Mapping[str, Any]:
         "states": _build_looks(STATES),
         "events": _build_looks(EVENTS),
         "origins": _build_looks(ORIGINS),
-        "exits": [(code, tone.name.lower(), EXITS.get(code, "")) for code, tone in EXIT_TONES.items()],
+        "exits": [(code, look.tone.name.lower(), look.means) for code, look in EXITS.items()],
         "sides": {"azure": ("Azure", "git"), "outside": OUTSIDE_SIDES},
         "steps": [*DURATION_STEPS, (None, YEAR, "y", 0, "")],
     }

@@ -146,7 +146,7 @@ class SiteShape(TypedDict):
 class TreeShape(TypedDict):
     """`data/tree`: all resources as columns of equal length, sorted by target and key.
 
-    The ARM id of row i is `(parents[i] >= 0 ? the id of that row : scopes[scope[i]]) + segments[segment[i]] +
+    The ARM id of row i is `(parent[i] >= 0 ? the id of that row : scopes[scope[i]]) + segments[segment[i]] +
     (azureName[i] || name[i])`, and "" if segment[i] is -1.
     """
 

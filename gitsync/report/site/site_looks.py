@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from gitsync.errors import ExitCode
 from gitsync.model.result import Outcome
 from gitsync.model.verdict import OUTSIDE_WORD, Verdict
 from gitsync.report.html.looks import LOOKS, OUTCOME_LOOKS, Tone, VerdictLook
@@ -60,13 +59,3 @@ ORIGINS: Final[Mapping[str, VerdictLook]] = {
     "managed": VerdictLook(_FINE.sign, Tone.FINE, "a manifest declares it"),
 }
 """Whose an operation or a resource is, in an audit and in the coverage."""
-
-EXIT_TONES: Final[Mapping[ExitCode, Tone]] = {
-    ExitCode.FAILED: Tone.STOP,
-    ExitCode.DRIFT: Tone.DRIFT,
-    ExitCode.PENDING: Tone.CHANGE,
-    ExitCode.INTERRUPTED: Tone.WAIT,
-    ExitCode.HUNG_UP: Tone.WAIT,
-    ExitCode.TERMINATED: Tone.WAIT,
-}
-"""How a run looks that ended with one of these codes; with any other but 0 it failed."""

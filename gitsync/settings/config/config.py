@@ -42,6 +42,7 @@ class Config(
     """
 
     config_file: Path | None = None  # the file that the operator's settings were read from; not a setting
+    aso_origin: str = "aso"  # where the operator gives `aso`, as messages name it; not a setting
 
 
 SETTINGS: Mapping[str, Setting] = {

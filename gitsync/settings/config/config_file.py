@@ -146,6 +146,7 @@ class SourceSettings:
     namespace: str  # of manifests without one
     unknown_fields: str  # "error" or "warn"
     aso: str = ""  # the release of ASO that reads the manifests too, "newest", or "" for none
+    aso_origin: str = "aso"  # where that is given, as messages name it
     units: tuple[UnitEntry, ...] = ()  # those that gitsync.yaml names
     this_repository: tuple[str, ...] = ()  # Flux sources that are this repository, although no file in it declares them
     ignore: tuple[RuleEntry, ...] = ()  # rules for ignored fields, unchecked
@@ -182,7 +183,8 @@ def join_source_settings(config: Config, file: SourceFile | None) -> SourceSetti
             values[name] = getattr(config, name)
     if faults:
         raise ConfigError("\n".join(faults))
-    return SourceSettings(**values)
+    is_of_file = config.aso is None and "aso" in source_values
+    return SourceSettings(**values, aso_origin=f"{source_values['aso'][1]}: aso" if is_of_file else config.aso_origin)
 
 
 def _locate(entries: tuple[RuleEntry, ...]) -> tuple[RuleEntry, ...]:

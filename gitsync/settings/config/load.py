@@ -99,7 +99,8 @@ def _resolve(
         faults = list(_list_contradictions(values, texts_by_name, outputs, uses_azure=uses_azure))
     if faults:
         raise ConfigError("\n".join(faults))
-    return Config(**values, config_file=path)
+    aso = texts_by_name["aso"]
+    return Config(**values, config_file=path, aso_origin=aso.origin if aso else "aso")
 
 
 def _describe_fault(origin: str, error: ConfigError | ValueError) -> str:

@@ -339,27 +339,40 @@ class Branches:
 
     def _is_on_base(self, commit: str) -> bool:
         """Return whether a commit is part of the base's history, or of its branch's, which may be ahead of it or
-        behind. If the server supports that, only history that is younger than the commit is fetched.
+        behind.
         """
-        bases = sorted({base for base in (self.base, self.target) if base and fetch_commit(self.clone, base)})
-        if commit in bases:
+        return self._is_below(commit, self.base, self.target)
+
+    def is_on_target(self) -> bool:
+        """Return whether the base is part of the history of the branch that will get the commits. Raises PublishError
+        if that cannot be fetched.
+        """
+        with self._explain("cannot be read"):
+            return self._is_below(self.base, self.target)
+
+    def _is_below(self, commit: str, *above: str) -> bool:
+        """Return whether a commit is one of others, or part of their history. If the server supports that, only history
+        that is younger than the commit is fetched.
+        """
+        tips = sorted({tip for tip in above if tip and fetch_commit(self.clone, tip)})
+        if commit in tips:
             return True
         if not fetch_commit(self.clone, commit):
             return False
         seconds = self.clone.repository.line("log", "-1", "--format=%ct", commit, "--")
-        with suppress(GitError):  # no commit of the base is younger, by the clocks of their authors
-            self._fetch_history(bases, f"--shallow-since={seconds}")
-        if self._is_in_history(commit, bases):
+        with suppress(GitError):  # none of the others is younger, by the clocks of their authors
+            self._fetch_history(tips, f"--shallow-since={seconds}")
+        if self._is_in_history(commit, tips):
             return True
-        self._fetch_history(bases, "--unshallow")
-        return self._is_in_history(commit, bases)
+        self._fetch_history(tips, "--unshallow")
+        return self._is_in_history(commit, tips)
 
-    def _fetch_history(self, bases: Sequence[str], depth: str) -> None:
+    def _fetch_history(self, tips: Sequence[str], depth: str) -> None:
         if self.clone.repository.is_shallow:
-            self.clone.fetch(*(f"+{base}:{_BASE}/{base}" for base in bases), depth=(depth,))
+            self.clone.fetch(*(f"+{tip}:{_BASE}/{tip}" for tip in tips), depth=(depth,))
 
-    def _is_in_history(self, commit: str, bases: Sequence[str]) -> bool:
-        return any(self.clone.repository.succeeds("merge-base", "--is-ancestor", commit, base) for base in bases)
+    def _is_in_history(self, commit: str, tips: Sequence[str]) -> bool:
+        return any(self.clone.repository.succeeds("merge-base", "--is-ancestor", commit, tip) for tip in tips)
 
     def push(self, branch: str, tip: str | None, change: DriftCommit) -> str:
         """Make a branch one commit on the base, and return it. `tip` is the commit that it may replace. Raises

@@ -26,10 +26,11 @@ from gitsync.report.escape import format_code, format_value, shorten
 from gitsync.report.hosts.host import HostUse, PullRequest, PullRequestHost, RequestState
 from gitsync.report.hosts.opening import open_host
 from gitsync.report.markdown import select_fitting
+from gitsync.report.wording import shorten_revision
 from gitsync.repository.git.git_access import Remote
 from gitsync.repository.git.source.checkout import find_remote
 from gitsync.repository.git.source.clone import list_advertised
-from gitsync.repository.git.source.worktree import WorkTree
+from gitsync.repository.git.source.worktree import Head, WorkTree
 from gitsync.workflows.accept.drift import Accepted, DriftedResource, NotAccepted
 from gitsync.workflows.accept.publish import (
     Branches,
@@ -141,15 +142,7 @@ def publish_pull_requests(
             if group.resources
         ]
         with open_branches(remote, head, publication) as branches:
-            # A job checks out a commit and no branch, so its host names the one that the job runs for.
-            base = head.branch or host.base or _find_default(branches)
-            tips = branches.find(base, f"{_PREFIX}*")
-            if base not in tips:
-                raise ConfigError(
-                    f"{remote.name} has no branch {base}, so a pull request cannot be merged to it.",
-                    hint="Check out a branch that the remote has, and run it again.",
-                )
-            publisher = _Publisher(host, replace(branches, target=tips[base]), base, tips)
+            publisher = _make_publisher(host, head, branches)
             urls: dict[str, str] = {}
             for text, change in wanted:
                 published = publisher.publish(text, change)
@@ -171,6 +164,28 @@ def _find_default(branches: Branches) -> str:
     """Find the branch that the remote shows first; "" if there is none."""
     head = list_advertised(branches.clone, "--symref", "HEAD").get("HEAD", "")
     return head.removeprefix("ref: refs/heads/") if head.startswith("ref: ") else ""
+
+
+def _make_publisher(host: PullRequestHost, head: Head, branches: Branches) -> _Publisher:
+    """Make the publisher for the branch that is checked out. Raises ConfigError without one that fits."""
+    name = branches.remote.name
+    # A job checks out a commit and no branch, so its host names the one that the job runs for.
+    base = head.branch or host.base or _find_default(branches)
+    tips = branches.find(base, f"{_PREFIX}*")
+    if base not in tips:
+        raise ConfigError(
+            f"{name} has no branch {base}, so a pull request cannot be merged to it.",
+            hint="Check out a branch that the remote has, and run it again.",
+        )
+    branches = replace(branches, target=tips[base])
+    # The job of a pull request has the commit that merging it makes, with changes that are not merged yet.
+    if not branches.is_on_target():
+        raise ConfigError(
+            f"The commit {shorten_revision(branches.base)}, which is checked out, is not part of the branch {base} of "
+            f"{name}: a pull request would have more changes than the drift.",
+            hint=f"Check out the branch {base}, and run it again.",
+        )
+    return _Publisher(host, branches, base, tips)
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,6 +230,13 @@ def test_the_newest_types_are_offered():
     assert not any(type_.startswith("Microsoft.Resources/deployments@") for type_ in offered)
 
 
+@pytest.mark.parametrize("types", [(), (TypeAndVersion(*FLOW.split("@")),)], ids=["no type", "a type"])
+def test_the_schema_of_the_kind_is_valid(types):
+    """An editor that finds one schema invalid marks nothing in any file."""
+    content = next(content for path, content in build_files(CATALOG, types) if path.endswith("/azureresource_v1.json"))
+    jsonschema.Draft7Validator.check_schema(json.loads(content))
+
+
 def test_the_files_of_a_source_have_its_types():
     paths = dict(build_files(CATALOG, [TypeAndVersion("Microsoft.Logic/workflows", "2019-05-01")]))
     assert "azure.gitsync/microsoft.logic.workflows_2019-05-01.json" in paths

@@ -113,6 +113,18 @@ def test_each_document_of_a_file_is_evaluated_by_its_kind(editor):
 
 
 @needs_language_server
+def test_a_folder_without_a_manifest(tmp_path):
+    """As a new user begins: there is no type whose body gets a schema."""
+    assert gitsync("init", folder=tmp_path).code == 0
+    server = LanguageServer(tmp_path, json.loads((tmp_path / ".vscode" / "settings.json").read_text()))
+    try:
+        marked = server.open("first.yaml", SPEC + "  sku: {name: Standard_LRS}\n  tag: {}\n")
+        assert messages(marked) == ["Property tag is not allowed."]
+    finally:
+        server.close()
+
+
+@needs_language_server
 def test_completion_offers_fields_with_their_values(editor):
     assert {"owner", "sku", "supportsHttpsTrafficOnly"} <= set(
         labels(editor.complete("fields.yaml", HEADER + "spec:\n  |"))
@@ -121,6 +133,19 @@ def test_completion_offers_fields_with_their_values(editor):
     kinds = labels(editor.complete("kinds.yaml", "apiVersion: keyvault.azure.com/v20230701\nkind: |"))
     assert "Vault" in kinds
     assert "StorageAccount" not in kinds
+
+
+@needs_language_server
+@pytest.mark.parametrize(
+    ("header", "offered", "why"),
+    [
+        ("apiVersion: v1\nkind: Secret\n", ["data", "stringData"], "a whole header"),
+        ("apiVersion: v1\nkind: S\n", [], "half a kind, perhaps of Service"),
+        ("apiVersion: v\nkind: Secret\n", [], "half a version"),
+    ],
+)
+def test_completion_offers_fields_once_the_header_is_written(editor, header, offered, why):
+    assert labels(editor.complete(f"{why}.yaml", f"{header}|")) == offered, why
 
 
 @needs_language_server

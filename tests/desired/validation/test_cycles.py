@@ -68,6 +68,14 @@ def test_what_is_reported_and_where():
     assert {f.message for _, f in found} == {"Dependency cycle: Thing/a → Thing/b → Thing/c → Thing/a."}
 
 
+def test_a_manifest_that_names_itself_as_its_owner():
+    """Nothing waits for itself, so it is in no ring."""
+    ((found, finding),) = check_cycles([member(A, owner=A), member(B, A, owner=A)])
+    assert (found.key, finding.code, finding.path) == (A, "Cycle", ("spec", "owner"))
+    assert finding.message == "Thing/a names itself as its owner."
+    assert finding.hint == "Name the resource that it is below or extends."
+
+
 def test_a_long_ring_is_not_reported_in_full():
     keys = [Key("things.azure.com", "Thing", "default", f"n{number:03}") for number in range(100)]
     members = [member(key, keys[number - 1]) for number, key in enumerate(keys)]

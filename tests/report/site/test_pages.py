@@ -7,16 +7,16 @@ from typing import get_args
 import pytest
 
 from gitsync.model.verdict import Verdict
-from gitsync.report.html.looks import LOOKS, Tone
-from gitsync.report.html.page import EXITS
+from gitsync.report.html.looks import EXITS, LOOKS, Tone
 from gitsync.report.site.data_files import decode_data, encode_data
 from gitsync.report.site.pages import POLICY, SCRIPTS, render_pages
 from gitsync.report.site.shapes import EdgeKind, EventKind
-from gitsync.report.site.site_looks import EVENTS, EXIT_TONES, STATES
+from gitsync.report.site.site_looks import EVENTS, STATES
 from gitsync.report.wording import DURATION_STEPS
 from tests.report.site.estates import three_targets
 from tests.report.site.shape_checks import FILES as FORMS
 from tests.report.site.shape_checks import list_deviations
+from tests.support.json_schemas import read_schema
 
 FILES = {path: content.decode() for path, content in render_pages().items()}
 INDEX = FILES["index.html"]
@@ -66,10 +66,13 @@ def test_states_look_as_in_the_report_and_the_worst_comes_first():
     assert [look.tone for look in STATES.values()] == sorted(look.tone for look in STATES.values())
 
 
-def test_every_event_and_every_way_to_end_has_a_look():
+def test_every_event_has_a_look():
     assert set(EVENTS) == set(get_args(EventKind))
     assert [look.tone for look in EVENTS.values()] == sorted(look.tone for look in EVENTS.values())
-    assert {code for code in EXITS if code} <= set(EXIT_TONES)
+
+
+def test_every_exit_code_of_a_report_has_a_look():
+    assert set(EXITS) == set(read_schema("report")["properties"]["exitCode"]["enum"])
 
 
 def test_no_two_words_differ_by_colour_alone():

@@ -222,6 +222,19 @@ def test_our_branch_stays_ours_when_its_target_moves_or_an_older_commit_is_read(
         assert updated.action is PublishedAs.UPDATED, f"it begins {ahead} commits after what is read"
 
 
+def test_our_branch_stays_ours_when_its_target_has_older_clocks(opened):
+    """No commit of the target is younger than the one that the branch begins at, so all of the history is fetched."""
+    run, _ = opened
+    for _ in range(2):
+        tree, parent = run.repository.git("rev-parse", "HEAD^{tree}", "HEAD").split()
+        person = "Ana <ana@example.com> 978307200 +0000"
+        content = f"tree {tree}\nparent {parent}\nauthor {person}\ncommitter {person}\n\nChange\n"
+        run.repository.git("update-ref", "HEAD", run.repository.write_commit(content))
+    run.repository.push_main()
+    (updated,) = run.publish(accepted(drifted(new="Premium_ZRS"), texts={SHOP: "n: 2\n"}))
+    assert updated.action is PublishedAs.UPDATED
+
+
 def test_only_drift_that_this_run_has_recorded_is_gone(opened):
     run, _ = opened
     tips = run.branches
@@ -349,20 +362,52 @@ def detach(run):
     run.repository.git("checkout", "--quiet", "--detach")
 
 
-@pytest.mark.parametrize(
-    ("job", "base", "why"),
-    [
-        ({"GITHUB_REF_TYPE": "branch", "GITHUB_REF_NAME": "release"}, "release", "the branch of the job"),
-        ({}, "main", "the default branch of the remote"),
-    ],
-)
-def test_a_detached_checkout_is_merged_to(on_github, job, base, why):
-    run = on_github
+MERGE = "refs/pull/12/merge"
+BASES = [
+    ("gh", {"GITHUB_REF": "refs/heads/release"}, "release", "GitHub: the branch of the job"),
+    ("gh", {"GITHUB_REF": MERGE, "GITHUB_BASE_REF": "release"}, "release", "GitHub: the target of a pull request"),
+    ("gh", {"GITHUB_REF": MERGE, "GITHUB_REF_TYPE": "branch", "GITHUB_REF_NAME": "12/merge"}, "main",
+     "GitHub: an event that names no target"),
+    ("gh", {"GITHUB_REF": "refs/tags/release"}, "main", "GitHub: a tag"),
+    ("glab", {"CI_COMMIT_BRANCH": "release"}, "release", "GitLab: the branch of the job"),
+    ("glab", {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "release"}, "release", "GitLab: the target of a merge request"),
+    ("glab", {"CI_COMMIT_TAG": "release"}, "main", "GitLab: a tag"),
+    ("az", {"BUILD_SOURCEBRANCH": "refs/heads/release"}, "release", "Azure: the branch of the job"),
+    ("az", {"BUILD_SOURCEBRANCH": MERGE, "SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/release"}, "release",
+     "Azure: the target of a pull request"),
+    ("az", {"BUILD_SOURCEBRANCH": "refs/tags/release"}, "main", "Azure: a tag"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "job", "base", "why"), BASES, ids=[row[-1] for row in BASES])
+def test_a_detached_checkout_is_merged_to(tmp_path, program, job, base, why):
+    run = make_run(tmp_path, program)
     run.repository.git("push", "--quiet", "origin", "main:release")
     detach(run)
     run.job |= job
     run.publish(accepted())
     assert run.host.requests[0]["base"] == base, why
+
+
+@pytest.mark.parametrize("behind", [0, 1], ids=["at the branch", "behind the branch"])
+def test_what_a_pull_request_would_merge_does_not_go_along(run, behind):
+    """The job of a pull request checks out the commit that merging it makes, which its host has under another ref."""
+    base = run.repository.git("rev-parse", "HEAD")
+    for number in range(behind):
+        commit_all(run.repository.folder, f"Change {number}")
+        run.repository.push_main()
+    run.repository.git("checkout", "--quiet", "--detach", base)
+    run.repository.commit("azure/more.yaml", "n: 1\n")
+    run.repository.git("push", "--quiet", "origin", f"HEAD:{MERGE}")
+    merge, name = run.repository.git("rev-parse", "HEAD"), run.repository.git("remote", "get-url", "origin")
+    with pytest.raises(ConfigError) as refused:
+        run.publish(accepted())
+    assert refused.value.message == (
+        f"The commit {merge[:12]}, which is checked out, is not part of the branch main of {name}: a pull request "
+        "would have more changes than the drift."
+    )
+    assert refused.value.hint == "Check out the branch main, and run it again."
+    assert (run.branches, run.host.requests) == ({}, [])
 
 
 def commit_without_a_push(run):

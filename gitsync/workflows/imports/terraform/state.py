@@ -107,8 +107,7 @@ def _list_entries(name: str, document: Mapping[str, Any]) -> Iterator[_Entry]:
             raise ConfigError(f"{name} has a format_version that gitsync does not support.", hint=_HINT)
         yield from _walk_modules(name, read_mapping(read_mapping(document, "values"), "root_module"))
         return
-    version = document.get("version")
-    if version != _VERSION or isinstance(version, bool):
+    if document.get("version") != _VERSION:
         hint = f"{_HINT} gitsync reads version {_VERSION}, which Terraform writes since 0.12."
         raise ConfigError(f"{name} is not a Terraform state of version {_VERSION}.", hint=hint)
     for block in _list_objects(name, document, "resources"):
