@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from gitsync.errors import ArmError
 from gitsync.extensions.api import CheckResult, Extension, NextCheck, ReadsAzure, Subject, block, failure
-from gitsync.model.condition import Retry
 from gitsync.planning.status.error_classes import Classification
 
 APPROVAL = "approvedBy"
@@ -39,7 +38,7 @@ async def somebody_approved(subject: Subject, azure: ReadsAzure, next: NextCheck
 
 def a_taken_name_is_for_people(error: ArmError, next: Callable[[ArmError], Classification]) -> Classification:
     """Names of storage accounts are the world's: if another company has one, trying again does not free it."""
-    return Classification(Retry.NEVER) if error.code == "StorageAccountAlreadyTaken" else next(error)
+    return Classification.FATAL if error.code == "StorageAccountAlreadyTaken" else next(error)
 
 
 def _tag(body: object, name: str) -> str:

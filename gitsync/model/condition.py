@@ -20,15 +20,6 @@ class Severity(StrEnum):
     NONE = ""
 
 
-class Retry(StrEnum):
-    """How soon ASO would retry. Within one run, only FAST and SLOW have an effect."""
-
-    FAST = "Fast"
-    SLOW = "Slow"
-    VERY_SLOW = "VerySlow"
-    NEVER = "Never"
-
-
 class WaitReason(StrEnum):
     """Reasons of a resource that did not fail: the run ended before it did, or a person has to decide first."""
 

@@ -6,9 +6,9 @@ from gitsync.errors import ArmError
 from gitsync.extensions.api import Subject
 from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.extensions.registry import Registry
-from gitsync.model.condition import Retry
 from gitsync.model.gvk import GVK, Key
 from gitsync.model.live import Live
+from gitsync.planning.status.error_classes import Classification
 from tests.support.builders import vnet_id
 
 REGISTRY = Registry(BUILT_IN)
@@ -58,5 +58,5 @@ async def post_check(group: str, kind: str, own: Live | None, **more) -> str:
     return await requested(REGISTRY.post_check, subject(group, kind, own=own, **more))
 
 
-def class_of(group: str, kind: str, code: str, message: str = "No.", status: int = 400) -> Retry:
-    return REGISTRY.classify(ArmError(message, code=code, status=status), (group, kind)).retry
+def class_of(group: str, kind: str, code: str, message: str = "No.", status: int = 400) -> Classification:
+    return REGISTRY.classify(ArmError(message, code=code, status=status), (group, kind))

@@ -7,7 +7,6 @@ from gitsync.extensions.api import Extension, block, failure, proceed, success
 from gitsync.extensions.builtin.registrations import BUILT_IN
 from gitsync.extensions.registry import Registry
 from gitsync.extensions.third_party import load_installed
-from gitsync.model.condition import Retry
 from gitsync.planning.status.error_classes import Classification
 from tests.extensions.asking import REGISTRY, requested, subject
 from tests.support.builders import live
@@ -90,12 +89,12 @@ async def test_a_post_check_answers_success_or_failure():
 
 def test_a_classifier_may_alter_what_the_rest_of_the_chain_returns():
     def fatal(error, next):
-        return Classification(Retry.NEVER) if error.code == "Mine" else next(error)
+        return Classification.FATAL if error.code == "Mine" else next(error)
 
     registry = Registry([Extension(group="g", kind="K", classify=fatal)])
-    assert registry.classify(ArmError("m", code="Mine", status=409), ("g", "K")).is_fatal
-    assert not registry.classify(ArmError("m", code="Other", status=409), ("g", "K")).is_fatal
-    assert not registry.classify(ArmError("m", code="Mine", status=409), ("g", "Other")).is_fatal
+    assert registry.classify(ArmError("m", code="Mine", status=409), ("g", "K")) is Classification.FATAL
+    assert registry.classify(ArmError("m", code="Other", status=409), ("g", "K")) is Classification.RETRYABLE
+    assert registry.classify(ArmError("m", code="Mine", status=409), ("g", "Other")) is Classification.RETRYABLE
 
 
 def package(folder, module: str):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.model.condition import Retry
+from gitsync.planning.status.error_classes import Classification
 from tests.extensions.asking import class_of
 
 GROUP = "app.azure.com"
@@ -11,10 +11,24 @@ GROUP = "app.azure.com"
 @pytest.mark.parametrize(
     ("kind", "code", "message", "status", "expected", "why"),
     [
-        ("ContainerApp", "ManagedEnvironmentNotProvisioned", "No.", 400, Retry.VERY_SLOW, "as its status says"),
-        ("ContainerApp", "ManagedEnvironmentNotProvisioned", "No.", 409, Retry.SLOW, "as its status says"),
-        ("Job", "ManagedEnvironmentNotProvisioned", "No.", 409, Retry.SLOW, "as its status says"),
-        ("Job", "LocationRequired", "No.", 400, Retry.NEVER, "any other code is left as it is"),
+        (
+            "ContainerApp",
+            "ManagedEnvironmentNotProvisioned",
+            "No.",
+            400,
+            Classification.RETRYABLE,
+            "as its status says",
+        ),
+        (
+            "ContainerApp",
+            "ManagedEnvironmentNotProvisioned",
+            "No.",
+            409,
+            Classification.RETRYABLE,
+            "as its status says",
+        ),
+        ("Job", "ManagedEnvironmentNotProvisioned", "No.", 409, Classification.RETRYABLE, "as its status says"),
+        ("Job", "LocationRequired", "No.", 400, Classification.FATAL, "any other code is left as it is"),
     ],
 )
 def test_what_a_refusal_means(kind, code, message, status, expected, why):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.model.condition import Retry
+from gitsync.planning.status.error_classes import Classification
 from tests.extensions.asking import class_of
 
 GROUP = "cdn.azure.com"
@@ -16,16 +16,16 @@ GROUP = "cdn.azure.com"
             "BadRequest",
             "This resource is still associated with a route. Delete that.",
             400,
-            Retry.SLOW,
+            Classification.RETRYABLE,
             "the route is being deleted",
         ),
-        ("AfdCustomDomain", "BadRequest", "The name is wrong.", 400, Retry.VERY_SLOW, "another bad request"),
+        ("AfdCustomDomain", "BadRequest", "The name is wrong.", 400, Classification.RETRYABLE, "another bad request"),
         (
             "AfdCustomDomain",
             "Conflict",
             "This resource is still associated with a route.",
             409,
-            Retry.SLOW,
+            Classification.RETRYABLE,
             "as slow by default",
         ),
         (
@@ -33,7 +33,7 @@ GROUP = "cdn.azure.com"
             "LocationRequired",
             "This resource is still associated with a route.",
             400,
-            Retry.NEVER,
+            Classification.FATAL,
             "another code",
         ),
         (
@@ -41,7 +41,7 @@ GROUP = "cdn.azure.com"
             "BadRequest",
             "The originGroup is created successfully and at least one enabled origin is created under it",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "as bad requests are",
         ),
         (
@@ -49,7 +49,7 @@ GROUP = "cdn.azure.com"
             "LocationRequired",
             "The originGroup is created successfully and at least one enabled origin is created under it",
             400,
-            Retry.NEVER,
+            Classification.FATAL,
             "another code",
         ),
         (
@@ -57,7 +57,7 @@ GROUP = "cdn.azure.com"
             "BadRequest",
             "The originGroup is created successfully and at least one enabled origin is created under it",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "as bad requests are",
         ),
         (
@@ -65,7 +65,7 @@ GROUP = "cdn.azure.com"
             "BadRequest",
             "It is not associated with the AFDX profile or is in a invalid provisioning state",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "as bad requests are",
         ),
     ],

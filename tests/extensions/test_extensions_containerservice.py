@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.model.condition import Retry
+from gitsync.planning.status.error_classes import Classification
 from tests.extensions.asking import class_of, owner_check, pre_check, with_
 
 GROUP = "containerservice.azure.com"
@@ -48,13 +48,13 @@ async def test_a_resource_that_does_not_exist_has_nothing_against_it():
 @pytest.mark.parametrize(
     ("kind", "code", "message", "status", "expected", "why"),
     [
-        ("FleetsMember", "DependentResourceNotFound", "No.", 404, Retry.SLOW, "as its status says"),
+        ("FleetsMember", "DependentResourceNotFound", "No.", 404, Classification.RETRYABLE, "as its status says"),
         (
             "ManagedCluster",
             "CustomKubeletIdentityMissingPermissionError",
             "No.",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "as its status says",
         ),
         (
@@ -62,16 +62,16 @@ async def test_a_resource_that_does_not_exist_has_nothing_against_it():
             "NodePoolMcVersionIncompatible",
             "No.",
             400,
-            Retry.SLOW,
+            Classification.RETRYABLE,
             "the cluster is being upgraded, and is soon done",
         ),
-        ("ManagedCluster", "NodePoolMcVersionIncompatible", "No.", 400, Retry.VERY_SLOW, "another kind"),
+        ("ManagedCluster", "NodePoolMcVersionIncompatible", "No.", 400, Classification.RETRYABLE, "another kind"),
         (
             "ManagedClustersAgentPool",
             "K8sVersionNotSupported",
             "No.",
             400,
-            Retry.NEVER,
+            Classification.FATAL,
             "any other code is left as it is",
         ),
     ],

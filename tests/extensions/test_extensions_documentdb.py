@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.model.condition import Retry
+from gitsync.planning.status.error_classes import Classification
 from tests.extensions.asking import class_of, owner_check, pre_check, with_
 
 GROUP = "documentdb.azure.com"
@@ -45,7 +45,7 @@ async def test_an_account_that_is_being_deleted_is_left_alone(state, expected, w
             "BadRequest",
             "The service principal has no right.",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "somebody may grant it",
         ),
         (
@@ -53,21 +53,21 @@ async def test_an_account_that_is_being_deleted_is_left_alone(state, expected, w
             "ServiceUnavailable",
             "The region is currently experiencing high demand.",
             503,
-            Retry.NEVER,
+            Classification.FATAL,
             "another region is needed",
         ),
-        ("DatabaseAccount", "ServiceUnavailable", "Try again.", 503, Retry.SLOW, "what passes by itself"),
-        ("MongodbDatabase", "BadRequest", "No.", 400, Retry.VERY_SLOW, "as bad requests are"),
-        ("SqlDatabase", "BadRequest", "No.", 400, Retry.VERY_SLOW, "as bad requests are"),
+        ("DatabaseAccount", "ServiceUnavailable", "Try again.", 503, Classification.RETRYABLE, "what passes by itself"),
+        ("MongodbDatabase", "BadRequest", "No.", 400, Classification.RETRYABLE, "as bad requests are"),
+        ("SqlDatabase", "BadRequest", "No.", 400, Classification.RETRYABLE, "as bad requests are"),
         (
             "SqlRoleAssignment",
             "BadRequest",
             "The principal was not found in the AAD tenant.",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "it may be made yet",
         ),
-        ("SqlDatabase", "LocationRequired", "No.", 400, Retry.NEVER, "any other code is left as it is"),
+        ("SqlDatabase", "LocationRequired", "No.", 400, Classification.FATAL, "any other code is left as it is"),
     ],
 )
 def test_what_a_refusal_means(kind, code, message, status, expected, why):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.model.condition import Retry
+from gitsync.planning.status.error_classes import Classification
 from tests.extensions.asking import class_of
 
 GROUP = "insights.azure.com"
@@ -11,15 +11,22 @@ GROUP = "insights.azure.com"
 @pytest.mark.parametrize(
     ("kind", "code", "message", "status", "expected", "why"),
     [
-        ("DataCollectionRule", "WorkspaceNotFound", "No.", 400, Retry.VERY_SLOW, "as its status says"),
-        ("DataCollectionRule", "WorkspaceNotFound", "No.", 404, Retry.SLOW, "as its status says"),
-        ("ScheduledQueryRule", "BadRequest", "The scope does not exist.", 400, Retry.VERY_SLOW, "it may be made yet"),
+        ("DataCollectionRule", "WorkspaceNotFound", "No.", 400, Classification.RETRYABLE, "as its status says"),
+        ("DataCollectionRule", "WorkspaceNotFound", "No.", 404, Classification.RETRYABLE, "as its status says"),
+        (
+            "ScheduledQueryRule",
+            "BadRequest",
+            "The scope does not exist.",
+            400,
+            Classification.RETRYABLE,
+            "it may be made yet",
+        ),
         (
             "ScheduledQueryRule",
             "BadRequest",
             "The identity has insufficient access.",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "somebody may grant it",
         ),
         (
@@ -27,7 +34,7 @@ GROUP = "insights.azure.com"
             "InvalidRequestContent",
             "It does not exist.",
             400,
-            Retry.NEVER,
+            Classification.FATAL,
             "any other code is left as it is",
         ),
     ],

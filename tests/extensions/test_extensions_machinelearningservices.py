@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.model.condition import Retry
+from gitsync.planning.status.error_classes import Classification
 from tests.extensions.asking import class_of
 
 GROUP = "machinelearningservices.azure.com"
@@ -11,13 +11,20 @@ GROUP = "machinelearningservices.azure.com"
 @pytest.mark.parametrize(
     ("kind", "code", "message", "status", "expected", "why"),
     [
-        ("Workspace", "BadRequest", "StorageAccountIsNotProvisioned: wait.", 400, Retry.VERY_SLOW, "it is being made"),
+        (
+            "Workspace",
+            "BadRequest",
+            "StorageAccountIsNotProvisioned: wait.",
+            400,
+            Classification.RETRYABLE,
+            "it is being made",
+        ),
         (
             "Workspace",
             "InvalidRequestContent",
             "StorageAccountIsNotProvisioned",
             400,
-            Retry.NEVER,
+            Classification.FATAL,
             "any other code is left as it is",
         ),
     ],

@@ -3,7 +3,7 @@
 import pytest
 
 from gitsync.errors import GitsyncError
-from gitsync.model.condition import Retry
+from gitsync.planning.status.error_classes import Classification
 from tests.extensions.asking import class_of, post_check, with_
 
 GROUP = "network.azure.com"
@@ -61,7 +61,7 @@ async def test_connections_that_need_no_approval_are_not_looked_at():
             "AzfwAddToFirewallPolicyFailed",
             "Put failed to reference firewall policy x",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "as its status says, whatever the case",
         ),
         (
@@ -69,7 +69,7 @@ async def test_connections_that_need_no_approval_are_not_looked_at():
             "LocationRequired",
             "The endpoint was not found",
             400,
-            Retry.SLOW,
+            Classification.RETRYABLE,
             "any code, even a fatal one",
         ),
         (
@@ -77,16 +77,16 @@ async def test_connections_that_need_no_approval_are_not_looked_at():
             "BadRequest",
             "The endpoint was not found",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "with its own speed",
         ),
-        ("DnsForwardingRuleset", "LocationRequired", "No.", 400, Retry.NEVER, "another message"),
+        ("DnsForwardingRuleset", "LocationRequired", "No.", 400, Classification.FATAL, "another message"),
         (
             "DnsZonesARecord",
             "BadRequest",
             "The referenced resource /a/b was not found",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "it may be made yet",
         ),
         (
@@ -94,7 +94,7 @@ async def test_connections_that_need_no_approval_are_not_looked_at():
             "BadRequest",
             "The referenced resource /a/b was not found",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "it may be made yet",
         ),
         (
@@ -102,7 +102,7 @@ async def test_connections_that_need_no_approval_are_not_looked_at():
             "BadRequest",
             "The referenced resource /a/b was not found",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "it may be made yet",
         ),
         (
@@ -110,7 +110,7 @@ async def test_connections_that_need_no_approval_are_not_looked_at():
             "InvalidRequestContent",
             "The referenced resource /a/b was not found",
             400,
-            Retry.NEVER,
+            Classification.FATAL,
             "any other code is left as it is",
         ),
         (
@@ -118,7 +118,7 @@ async def test_connections_that_need_no_approval_are_not_looked_at():
             "NetworkSecurityGroupNotFoundForFlowLog",
             "No.",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "as its status says",
         ),
         (
@@ -126,17 +126,31 @@ async def test_connections_that_need_no_approval_are_not_looked_at():
             "StorageProvisioningStateNotSucceeded",
             "No.",
             400,
-            Retry.SLOW,
+            Classification.RETRYABLE,
             "the account is still being created",
         ),
-        ("PublicIPAddress", "ReferencedResourceNotProvisioned", "No.", 400, Retry.SLOW, "it is still being created"),
-        ("VirtualNetworksSubnet", "NetcfgSubnetRangeOutsideVnet", "No.", 400, Retry.VERY_SLOW, "as its status says"),
+        (
+            "PublicIPAddress",
+            "ReferencedResourceNotProvisioned",
+            "No.",
+            400,
+            Classification.RETRYABLE,
+            "it is still being created",
+        ),
+        (
+            "VirtualNetworksSubnet",
+            "NetcfgSubnetRangeOutsideVnet",
+            "No.",
+            400,
+            Classification.RETRYABLE,
+            "as its status says",
+        ),
         (
             "VirtualNetworksVirtualNetworkPeering",
             "ReferencedResourceNotProvisioned",
             "No.",
             429,
-            Retry.SLOW,
+            Classification.RETRYABLE,
             "as its status says",
         ),
     ],

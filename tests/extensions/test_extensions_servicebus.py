@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.model.condition import Retry
+from gitsync.planning.status.error_classes import Classification
 from tests.extensions.asking import class_of
 
 GROUP = "servicebus.azure.com"
@@ -16,10 +16,17 @@ GROUP = "servicebus.azure.com"
             "MessagingGatewayBadRequest",
             "No.",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "as its status says",
         ),
-        ("NamespacesTopicsSubscription", "MessagingGatewayBadRequest", "No.", 503, Retry.SLOW, "as its status says"),
+        (
+            "NamespacesTopicsSubscription",
+            "MessagingGatewayBadRequest",
+            "No.",
+            503,
+            Classification.RETRYABLE,
+            "as its status says",
+        ),
     ],
 )
 def test_what_a_refusal_means(kind, code, message, status, expected, why):

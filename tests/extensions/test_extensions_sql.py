@@ -2,7 +2,7 @@
 
 import pytest
 
-from gitsync.model.condition import Retry
+from gitsync.planning.status.error_classes import Classification
 from tests.extensions.asking import class_of
 
 GROUP = "sql.azure.com"
@@ -11,14 +11,14 @@ GROUP = "sql.azure.com"
 @pytest.mark.parametrize(
     ("kind", "code", "message", "status", "expected", "why"),
     [
-        ("Server", "PasswordNotComplex", "No.", 400, Retry.NEVER, "only another password can mend it"),
-        ("ServersDatabase", "PasswordNotComplex", "No.", 400, Retry.VERY_SLOW, "another kind"),
+        ("Server", "PasswordNotComplex", "No.", 400, Classification.FATAL, "only another password can mend it"),
+        ("ServersDatabase", "PasswordNotComplex", "No.", 400, Classification.RETRYABLE, "another kind"),
         (
             "ServersVulnerabilityAssessment",
             "VulnerabilityAssessmentADSIsDisabled",
             "No.",
             400,
-            Retry.VERY_SLOW,
+            Classification.RETRYABLE,
             "as its status says",
         ),
     ],

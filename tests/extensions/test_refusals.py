@@ -3,8 +3,7 @@
 import pytest
 
 from gitsync.errors import ArmError
-from gitsync.extensions.factories.error_rules import ANY_CODE, Class, ErrorRule, Refusals, make_classifiers
-from gitsync.model.condition import Retry
+from gitsync.extensions.factories.error_rules import ANY_CODE, ErrorRule, Refusals, make_classifiers
 from gitsync.planning.status.error_classes import Classification
 
 
@@ -35,21 +34,21 @@ def test_which_errors_a_row_speaks_of(one, error, expected, why):
 
 
 @pytest.mark.parametrize(
-    ("becomes", "before", "after", "why"),
+    ("rows", "before", "after", "why"),
     [
-        (Class.RETRYABLE, Retry.VERY_SLOW, Retry.VERY_SLOW, "its speed is kept"),
-        (Class.RETRYABLE, Retry.NEVER, Retry.SLOW, "what was fatal has no speed"),
-        (Class.SLOW, Retry.VERY_SLOW, Retry.SLOW, "a speed of its own"),
-        (Class.FATAL, Retry.SLOW, Retry.NEVER, "no other try"),
+        ([row()], Classification.FATAL, Classification.RETRYABLE, "another try may succeed"),
+        ([row(becomes=Classification.FATAL)], Classification.RETRYABLE, Classification.FATAL, "no other try"),
+        (
+            [row(becomes=Classification.FATAL), row()],
+            Classification.FATAL,
+            Classification.RETRYABLE,
+            "the last decides",
+        ),
+        ([row(code="Other")], Classification.FATAL, Classification.FATAL, "no row speaks of it"),
     ],
 )
-def test_what_a_row_makes_of_a_class(becomes, before, after, why):
-    found = Refusals((row(becomes=becomes),))(refused(), lambda _: Classification(before))
-    assert found.retry is after, why
-
-
-def test_an_error_that_no_row_speaks_of_stays_as_it_is():
-    assert Refusals((row(),))(refused("Other"), lambda _: Classification(Retry.NEVER)).is_fatal
+def test_what_rows_make_of_a_class(rows, before, after, why):
+    assert Refusals(tuple(rows))(refused(), lambda _: before) is after, why
 
 
 def test_the_rows_of_one_kind_make_one_classifier():

@@ -7,7 +7,7 @@ import pytest
 
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.extensions.builtin.registrations import BUILT_IN
-from gitsync.extensions.factories.error_rules import Class, Refusals
+from gitsync.extensions.factories.error_rules import Refusals
 from tests.extensions.asking import REGISTRY, Nobody, subject, with_
 from tests.support.recordings import FOLDER as RECORDINGS
 from tests.support.recordings import needs_recordings, read_aso_list
@@ -128,18 +128,12 @@ def test_refusals_mean_what_they_mean_to_aso():
             row["kind"],
             row["code"],
             " and ".join(row.get("messageContains", ())) or row.get("messageRegex", ""),
-            _class(row).value,
+            "fatal" if row["classification"] == "fatal" else "retryable",
         )
         for row in TOLD["errors"]
     ]
     assert len(theirs) == 35
     assert sorted(refusals()) == sorted(theirs)
-
-
-def _class(row):
-    if row["classification"] == "fatal":
-        return Class.FATAL
-    return Class.SLOW if row["retry"] == "slow" else Class.RETRYABLE
 
 
 STATES = """

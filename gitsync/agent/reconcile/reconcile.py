@@ -57,7 +57,7 @@ from gitsync.providers.arm.session import Session
 from gitsync.settings.backoff import Backoff
 
 _BACKOFF: Final = Backoff(most=30.0)
-"""Between two tries of a node: ASO's "fast" (docs/reference/reconciliation.md#retry-speeds), until its deadline."""
+"""Between two tries of a node, until its deadline: as ASO's fastest (docs/reference/design.md#retries)."""
 
 A = TypeVar("A", ApplyAttempt, PruneAttempt)
 

@@ -5,7 +5,7 @@ kubeconfigs of clusters and fleets.
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.error_rules import Class, ErrorRule, make_classifiers
+from gitsync.extensions.factories.error_rules import ErrorRule, make_classifiers
 from gitsync.extensions.factories.secret_actions import Keys, SecretAction, make_exporters
 from gitsync.extensions.factories.state_checks import OwnerState, OwnState
 from gitsync.extensions.factories.value_paths import At, decode_base64
@@ -15,7 +15,7 @@ GROUP = "containerservice.azure.com"
 _REFUSALS = (
     ErrorRule(kind="FleetsMember", code="DependentResourceNotFound"),
     ErrorRule(kind="ManagedCluster", code="CustomKubeletIdentityMissingPermissionError"),
-    ErrorRule(kind="ManagedClustersAgentPool", code="NodePoolMcVersionIncompatible", becomes=Class.SLOW),
+    ErrorRule(kind="ManagedClustersAgentPool", code="NodePoolMcVersionIncompatible"),
 )
 
 _KUBECONFIG = At("kubeconfigs/0/value", read=decode_base64)  # any others are ignored

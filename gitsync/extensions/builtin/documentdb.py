@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extension, Extensions
-from gitsync.extensions.factories.error_rules import Class, ErrorRule, make_classifiers
+from gitsync.extensions.factories.error_rules import ErrorRule, make_classifiers
 from gitsync.extensions.factories.secret_actions import Keys, SecretAction, StatusFields, make_exporters
 from gitsync.extensions.factories.state_checks import OwnerState, OwnState, allow_exactly, allow_except
 from gitsync.extensions.factories.value_paths import At, map_same_names
+from gitsync.planning.status.error_classes import Classification
 
 GROUP = "documentdb.azure.com"
 
@@ -38,7 +39,7 @@ EXTENSIONS: Extensions = (
                 kind="DatabaseAccount",
                 code="ServiceUnavailable",
                 says=("currently experiencing high demand",),
-                becomes=Class.FATAL,
+                becomes=Classification.FATAL,
             ),
             ErrorRule(kind="MongodbDatabase", code="BadRequest"),
             ErrorRule(kind="SqlDatabase", code="BadRequest"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gitsync.extensions.api import Extensions
-from gitsync.extensions.factories.error_rules import Class, ErrorRule, make_classifiers
+from gitsync.extensions.factories.error_rules import ErrorRule, make_classifiers
+from gitsync.planning.status.error_classes import Classification
 
 _NO_ORIGIN_YET = ("originGroup is created successfully", "at least one enabled origin is created")
 
@@ -22,7 +23,6 @@ EXTENSIONS: Extensions = (
                 kind="AfdCustomDomain",
                 code="BadRequest",
                 says=("This resource is still associated with a route",),
-                becomes=Class.SLOW,
             ),
             ErrorRule(kind="Route", code="BadRequest", says=_NO_ORIGIN_YET),
             ErrorRule(kind="Rule", code="BadRequest", says=_NO_ORIGIN_YET),
@@ -44,7 +44,7 @@ EXTENSIONS: Extensions = (
     *make_classifiers(
         "sql.azure.com",
         (  # A password that is not taken stays so.
-            ErrorRule(kind="Server", code="PasswordNotComplex", becomes=Class.FATAL),
+            ErrorRule(kind="Server", code="PasswordNotComplex", becomes=Classification.FATAL),
             # Azure accepts it once another manifest, the server's security alert policy, is applied.
             ErrorRule(kind="ServersVulnerabilityAssessment", code="VulnerabilityAssessmentADSIsDisabled"),
         ),

@@ -189,7 +189,7 @@ def make_waiting_for_owner(owner: Key) -> Condition:
 
 def make_refused(failure: ProviderError, classification: Classification) -> Condition:
     """Make the condition of a write that Azure refused: its own code and message, as severe as the class is."""
-    severity = Severity.ERROR if classification.is_fatal else Severity.WARNING
+    severity = Severity.ERROR if classification is Classification.FATAL else Severity.WARNING
     return Condition(
         status=ConditionStatus.FALSE,
         severity=severity,

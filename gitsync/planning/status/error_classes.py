@@ -1,70 +1,42 @@
-"""Classifies Azure's errors, with their retry speeds (docs/reference/reconciliation.md#error-classes).
+"""Classifies Azure's errors: whether another try may succeed (docs/reference/reconciliation.md#error-classes).
 
-Only PUT, DELETE and poll errors are classified; a failed read is "unknown", whatever its code.
+Only PUT, DELETE and poll errors are classified; a failed read is "unknown", whatever its code. Which retryable errors a
+run tries again itself is in `passing_refusals`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
 from gitsync.errors import ProviderError
-from gitsync.model.condition import Retry
 
 
-@dataclass(frozen=True, slots=True)
-class Classification:
+class Classification(StrEnum):
     """What an error means for the next try."""
 
-    retry: Retry  # NEVER is fatal: only a change of the manifest can fix it
-
-    @property
-    def is_fatal(self) -> bool:
-        return self.retry is Retry.NEVER
+    RETRYABLE = "retryable"
+    FATAL = "fatal"  # only a change of the manifest can fix it
 
 
-_SLOW = """
-    AnotherOperationInProgress AuthorizationFailed AllocationFailed Conflict FailedIdentityOperation
-    InvalidResourceReference InvalidSubscriptionRegistrationState LinkedAuthorizationFailed
-    MissingRegistrationForLocation MissingSubscriptionRegistration NoRegisteredProviderFound NotFound
-    ParentResourceNotFound PrincipalNotFound ResourceGroupNotFound ResourceNotFound ResourceQuotaExceeded
-    RequestDisallowedByPolicy SubscriptionNotRegistered
-"""
-_VERY_SLOW = """
-    BadRequestFormat BadRequest InvalidResourceGroupLocation InvalidParameter InvalidParameterValue MethodNotAllowed
-    ReservedResourceName RegionIsOfferRestricted ScopeLocked SkuNotAvailable SubscriptionNotFound
-"""
-_FATAL = """
+_FATAL_TO_ASO = """
     PublicIpForGatewayIsRequired InvalidResourceType InvalidRequestContent InvalidTemplate
     InvalidValuesForRequestParameters InvalidGatewaySkuProvidedForGatewayVpnType InvalidGatewaySize
     K8sVersionNotSupported LocationRequired MissingRequiredParameter PasswordTooLong PrivateIPAddressInReservedRange
     PrivateIPAddressNotInSubnet PropertyChangeNotAllowed
 """
-_RECORDED: Final[Mapping[str, Retry]] = {
-    "GeoBackupsNotAvailable": Retry.VERY_SLOW,  # Microsoft.DBforPostgreSQL/flexibleServers: a copy of another server
-    "GlobalPublicIPAddressNotSupportedForBasicPublicIpAddress": Retry.NEVER,  # Microsoft.Network/publicIPAddresses
-    "InUseDdosProtectionPlanCannotBeDeleted": Retry.VERY_SLOW,  # Microsoft.Network/ddosProtectionPlans
-    "InvalidAddressPrefixFormat": Retry.NEVER,  # Microsoft.Network/virtualNetworks/subnets
-    "ParentResourceIsInFailedState": Retry.SLOW,  # of several providers
-    "PreconditionFailed": Retry.SLOW,  # Microsoft.Network/privateDnsZones/a
-    "PublicIPAddressCannotBeDeleted": Retry.VERY_SLOW,  # Microsoft.Network/publicIPAddresses
-    "ReadReplicaServersExistForSourceServer": Retry.VERY_SLOW,  # Microsoft.DBforPostgreSQL/flexibleServers
-    "ReferencedResourceNotProvisioned": Retry.SLOW,  # Microsoft.Network/networkInterfaces
-    "RetryableError": Retry.SLOW,  # Microsoft.Network/virtualNetworks/subnets
-    "RoleAssignmentExists": Retry.VERY_SLOW,  # Microsoft.Authorization/roleAssignments
-    "StorageAccountIsNotProvisioned": Retry.SLOW,  # Microsoft.Storage/storageAccounts: of a new account
-    "StorageProvisioningStateNotSucceeded": Retry.SLOW,  # Microsoft.Network/networkWatchers/flowLogs: of a new account
-}
-"""What Azure was recorded to refuse, with the type that it refused, beside the codes that ASO classifies."""
-
-_BY_CODE = {
-    **dict.fromkeys(_SLOW.split(), Retry.SLOW),
-    **dict.fromkeys(_VERY_SLOW.split(), Retry.VERY_SLOW),
-    **dict.fromkeys(_FATAL.split(), Retry.NEVER),
-    **_RECORDED,
-    **dict.fromkeys(("InvalidDatabasePrivilege", "InvalidDatabaseUser"), Retry.NEVER),  # of gitsync.providers.databases
-}
+_FATAL: Final = frozenset(
+    {
+        *_FATAL_TO_ASO.split(),
+        # recorded from Azure, of Microsoft.Network/publicIPAddresses and virtualNetworks/subnets
+        "GlobalPublicIPAddressNotSupportedForBasicPublicIpAddress",
+        "InvalidAddressPrefixFormat",
+        # of gitsync.providers.databases
+        "InvalidDatabasePrivilege",
+        "InvalidDatabaseUser",
+    }
+)
+"""The codes of what only a change of the manifest can fix."""
 
 GROUP_MISSING: Final = "ResourceGroupNotFound"
 NOT_PROVISIONED = frozenset(
@@ -96,7 +68,5 @@ NOT_ALLOWED = frozenset({"AuthorizationFailed", "LinkedAuthorizationFailed"})
 
 
 def classify(error: ProviderError) -> Classification:
-    """Return the default class of an error; codes compare with case, and unknown ones go by their HTTP status."""
-    # As ASO does for unknown codes.
-    by_status = Retry.VERY_SLOW if error.status == 400 else Retry.SLOW
-    return Classification(retry=_BY_CODE.get(error.code, by_status))
+    """Return the default class of an error; codes compare with case."""
+    return Classification.FATAL if error.code in _FATAL else Classification.RETRYABLE

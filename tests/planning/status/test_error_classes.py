@@ -5,9 +5,8 @@ import json
 import pytest
 
 from gitsync.errors import ArmError
-from gitsync.model.condition import Retry
 from gitsync.planning.status.advice import find_advice
-from gitsync.planning.status.error_classes import classify
+from gitsync.planning.status.error_classes import Classification, classify
 from gitsync.planning.status.passing_refusals import may_recover
 from gitsync.providers.arm.http.failures import read_error
 from gitsync.providers.arm.http.messages import ArmRequest, Response
@@ -17,24 +16,18 @@ from tests.support.recordings import FOLDER, needs_recordings
 @pytest.mark.parametrize(
     ("code", "status", "expected", "why"),
     [
-        ("AnotherOperationInProgress", 409, Retry.SLOW, "it ends by itself"),
-        ("AnotherOperationInProgress", 400, Retry.SLOW, "the code decides before the status"),
-        ("BadRequest", 400, Retry.VERY_SLOW, "some are cured by others"),
-        ("LocationRequired", 400, Retry.NEVER, "only the manifest can cure it"),
-        ("locationrequired", 400, Retry.VERY_SLOW, "codes have case"),
-        ("Whatever", 400, Retry.VERY_SLOW, "an unknown code goes by its status"),
-        ("Whatever", 503, Retry.SLOW, "an unknown code goes by its status"),
-        ("429", 429, Retry.SLOW, "so does the text of a gateway"),
-        ("UnknownError", 502, Retry.SLOW, "so does an answer without a code"),
-        ("ReferencedResourceNotProvisioned", 400, Retry.SLOW, "it is still being created"),
-        ("ParentResourceIsInFailedState", 400, Retry.SLOW, "a write of the parent ends it"),
-        ("Whatever", 200, Retry.SLOW, "an operation that failed is read with 200"),
+        ("LocationRequired", 400, Classification.FATAL, "only the manifest can cure it"),
+        ("InvalidDatabaseUser", 400, Classification.FATAL, "a refusal of a provider of gitsync"),
+        ("locationrequired", 400, Classification.RETRYABLE, "codes have case"),
+        ("BadRequest", 400, Classification.RETRYABLE, "some are cured by others"),
+        ("Whatever", 400, Classification.RETRYABLE, "an unknown code"),
+        ("429", 429, Classification.RETRYABLE, "the text of a gateway"),
+        ("UnknownError", 502, Classification.RETRYABLE, "an answer without a code"),
+        ("Whatever", 200, Classification.RETRYABLE, "an operation that failed is read with 200"),
     ],
 )
 def test_the_default_classes(code, status, expected, why):
-    found = classify(ArmError("m", code=code, status=status))
-    assert found.retry is expected, why
-    assert found.is_fatal is (expected is Retry.NEVER)
+    assert classify(ArmError("m", code=code, status=status)) is expected, why
 
 
 ERRORS = FOLDER / "arm-traffic-az" / "errors"
@@ -57,19 +50,19 @@ EVENTS = {
     "after a grant": {"missed_is_ours": False, "granted": True},
 }
 WRITES = {
-    ("DELETE", 400, "InUseDdosProtectionPlanCannotBeDeleted"): (Retry.VERY_SLOW, []),
-    ("DELETE", 400, "PublicIPAddressCannotBeDeleted"): (Retry.VERY_SLOW, []),
-    ("DELETE", 400, "ReadReplicaServersExistForSourceServer"): (Retry.VERY_SLOW, []),
-    ("DELETE", 403, "AuthorizationFailed"): (Retry.SLOW, ["after a grant"]),
-    ("PUT", 400, "BadRequest"): (Retry.VERY_SLOW, []),
-    ("PUT", 400, "GeoBackupsNotAvailable"): (Retry.VERY_SLOW, []),
-    ("PUT", 400, "GlobalPublicIPAddressNotSupportedForBasicPublicIpAddress"): (Retry.NEVER, []),
-    ("PUT", 400, "InvalidAddressPrefixFormat"): (Retry.NEVER, []),
-    ("PUT", 400, "PrincipalNotFound"): (Retry.SLOW, ["after a create"]),
-    ("PUT", 404, "ParentResourceNotFound"): (Retry.SLOW, ["after a create"]),
-    ("PUT", 409, "MissingSubscriptionRegistration"): (Retry.SLOW, []),
-    ("PUT", 409, "RoleAssignmentExists"): (Retry.VERY_SLOW, []),
-    ("PUT", 412, "PreconditionFailed"): (Retry.SLOW, []),
+    ("DELETE", 400, "InUseDdosProtectionPlanCannotBeDeleted"): (Classification.RETRYABLE, []),
+    ("DELETE", 400, "PublicIPAddressCannotBeDeleted"): (Classification.RETRYABLE, []),
+    ("DELETE", 400, "ReadReplicaServersExistForSourceServer"): (Classification.RETRYABLE, []),
+    ("DELETE", 403, "AuthorizationFailed"): (Classification.RETRYABLE, ["after a grant"]),
+    ("PUT", 400, "BadRequest"): (Classification.RETRYABLE, []),
+    ("PUT", 400, "GeoBackupsNotAvailable"): (Classification.RETRYABLE, []),
+    ("PUT", 400, "GlobalPublicIPAddressNotSupportedForBasicPublicIpAddress"): (Classification.FATAL, []),
+    ("PUT", 400, "InvalidAddressPrefixFormat"): (Classification.FATAL, []),
+    ("PUT", 400, "PrincipalNotFound"): (Classification.RETRYABLE, ["after a create"]),
+    ("PUT", 404, "ParentResourceNotFound"): (Classification.RETRYABLE, ["after a create"]),
+    ("PUT", 409, "MissingSubscriptionRegistration"): (Classification.RETRYABLE, []),
+    ("PUT", 409, "RoleAssignmentExists"): (Classification.RETRYABLE, []),
+    ("PUT", 412, "PreconditionFailed"): (Classification.RETRYABLE, []),
 }
 """The class of each refused write, and after what the same run tries again."""
 
@@ -92,7 +85,7 @@ def test_each_recorded_error_has_its_class_and_advice():
         else:
             error = ArmError(message, code=code, status=status)
             waits = [word for word, events in EVENTS.items() if may_recover(error, **events)]
-            assert (classify(error).retry, waits) == WRITES[method, status, code], row
+            assert (classify(error), waits) == WRITES[method, status, code], row
             assert find_advice(code), row
             seen.add((method, status, code))
     assert seen == {*READS, *WRITES}, "each row of the tables was recorded"

@@ -14,7 +14,13 @@ from gitsync.desired.formats.arm_path import read_provider
 from gitsync.errors import DeadlineError, ProviderError
 from gitsync.planning.actions import find_remembered
 from gitsync.planning.status.conditions import RECONCILING, make_refused
-from gitsync.planning.status.error_classes import NOT_PROVISIONED, NOT_YET_THERE, PRINCIPAL_MISSING, classify
+from gitsync.planning.status.error_classes import (
+    NOT_PROVISIONED,
+    NOT_YET_THERE,
+    PRINCIPAL_MISSING,
+    Classification,
+    classify,
+)
 from gitsync.planning.status.passing_refusals import may_recover
 from gitsync.providers.arm.session import OUT_OF_TIME
 
@@ -49,7 +55,7 @@ async def handle_refusal(attempt: ApplyAttempt, failure: ProviderError, run: Act
     if failure.code not in OUT_OF_TIME:
         attempt = note_failed_write(attempt)
     condition = make_refused(failure, classification)
-    kind = _decide_stop_kind(failure, may_pass=may_pass, is_fatal=classification.is_fatal)
+    kind = _decide_stop_kind(failure, may_pass=may_pass, is_fatal=classification is Classification.FATAL)
     # It may have been done: the next try compares before it writes.
     sent = SentRequest(request) if failure.outcome_unknown else None
     attempt = attempt.with_write(replace(attempt.write, sent=sent))
