@@ -46,7 +46,7 @@ async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if prepared.is_waiting:
         missing = next(problem for problem in prepared.problems if problem.code in WAITING)
         waits = _explain_missing(attempt, missing)
-        # `missingOwner: wait` is no consent to wait for a manifest that cannot be read.
+        # `missingOwner: wait` is about owners, not about manifests that cannot be read.
         kind = StopKind.FINAL if missing.code == WAITING_FOR_VALUE else StopKind.TOLERATED
         return attempt.stopped(waits, Verdict.BLOCKED, kind)
     if not prepared.is_valid:
