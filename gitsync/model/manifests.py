@@ -78,6 +78,7 @@ class KnownId:
     arm_id: ArmId
     location: str  # where the record is, for messages
     doubt: str = ""  # a sentence on why the id is not used, "" if it is
+    is_hidden: bool = False  # its manifest may be in what could not be read of the source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

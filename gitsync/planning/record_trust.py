@@ -132,6 +132,7 @@ class KnownRecords:
     records: Mapping[Key, Record]
     needs_seal: bool  # they must have a seal
     has_key: bool = True  # the run has a key to check the seal
+    are_hidden: bool = False  # their manifests may be in what could not be read of the source
 
 
 def collect_known_ids(
@@ -152,6 +153,7 @@ def collect_known_ids(
                 arm_id=record.arm_id,
                 location=known_records.location,
                 doubt=_explain_doubt(record, known_records, catalog),
+                is_hidden=known_records.are_hidden,
             )
             if key not in known or not found.doubt:
                 known[key] = found

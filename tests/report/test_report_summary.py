@@ -43,11 +43,11 @@ STATES = [
 
 @pytest.mark.parametrize(("condition", "wrong", "state", "why"), STATES, ids=[row[-1] for row in STATES])
 def test_the_summary_the_status_and_the_site_agree_on_what_failed(condition, wrong, state, why):
-    one = record(RECORDS[0].key, condition)
-    assert format_records([one]) == f"{wrong}0 of 1 resource Ready", why
-    assert f"## {state.title()} (1)" in render([one], revision=None)
-    assert count_failed([one]) == (state == "failed")
-    assert choose_state(one, "") == state
+    stored = record(RECORDS[0].key, condition)
+    assert format_records([stored]) == f"{wrong}0 of 1 resource Ready", why
+    assert f"## {state.title()} (1)" in render([stored], revision=None)
+    assert count_failed([stored]) == (state == "failed")
+    assert choose_state(stored, "") == state
 
 
 def test_foreign_text_breaks_no_table():

@@ -62,7 +62,8 @@ def _list_own_sources(
     hidden = select_hidden(own, (*connections.source.contents.problems, *manifests.problems), built)
     location, needs_seal = f"the {connections.store.name}", config.digest_key is not None
     return tuple(
-        KnownRecords(location=location, records=records, needs_seal=needs_seal) for records in (hidden, others)
+        KnownRecords(location=location, records=records, needs_seal=needs_seal, are_hidden=records is hidden)
+        for records in (hidden, others)
     )
 
 

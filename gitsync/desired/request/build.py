@@ -56,7 +56,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
 from gitsync.model.reconcile_policy import Policy, PolicyDecision
 from gitsync.model.resource import WAITING, Prepared, Relations, Resource
-from gitsync.model.template import ComputedValue
+from gitsync.model.template import WAITING_FOR_VALUE, ComputedValue
 from gitsync.model.unit import UnitOptions
 
 _USUAL: Final = UnitOptions()
@@ -129,9 +129,10 @@ def _add_computed(resources: tuple[Resource, ...], manifests: Manifests, catalog
     entries = {index: found for index, resource in enumerate(resources) if (found := list_set_entries(resource))}
     if not entries:
         return ValueEstate(resources)
-    from gitsync.desired.request.computed_values import add_computed  # noqa: PLC0415 - an engine that most repositories do not need
+    from gitsync.desired.request.computed_values import Elsewhere, add_computed  # noqa: PLC0415 - an engine that most repositories do not need
 
-    return add_computed(resources, entries, manifests.known_ids, catalog)
+    hidden = frozenset(key for key, known in manifests.known.items() if known.is_hidden)
+    return add_computed(resources, entries, Elsewhere(manifests.known_ids, hidden), catalog)
 
 
 def _check_alone(
@@ -227,7 +228,9 @@ def _make_prepared(
         all_problems = {_leave_to_capz(problem) for problem in all_problems}
     # Without a request and without a problem the resource would be skipped in silence.
     explains = any((problem.is_error and problem.invalidates) or problem.code in WAITING for problem in all_problems)
-    if draft.template is None and not explains:
+    # A value that is not known leaves no complete request.
+    template = None if any(problem.code == WAITING_FOR_VALUE for problem in all_problems) else draft.template
+    if template is None and not explains:
         all_problems.add(locate_finding(_NO_REQUEST, draft.resource))
     return Prepared(
         resource=draft.resource,
@@ -235,7 +238,7 @@ def _make_prepared(
         policy_reason=decision.reason,
         arm_id=draft.known_id,
         api_version=draft.kind.api_version if draft.kind else None,
-        template=draft.template,
+        template=template,
         relations=relations,
         problems=tuple(sorted(all_problems, key=lambda problem: problem.order)),
         ignored=ignored,

@@ -50,11 +50,13 @@ from gitsync.errors import ExpressionError
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
-from gitsync.model.problem import Problem
+from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
-from gitsync.model.template import ComputedValue
+from gitsync.model.template import WAITING_FOR_VALUE, ComputedValue
 
-_OF_EXPRESSION: Final = frozenset({"InvalidExpression", "ExpressionOutput", "SecretInExpression", "OwnerType"})
+_OF_EXPRESSION: Final = frozenset(
+    {"InvalidExpression", "ExpressionOutput", "SecretInExpression", "OwnerType", WAITING_FOR_VALUE}
+)
 """Codes of what is wrong with an expression, and not with its field."""
 
 _INSTEAD_OF_ID: Final = ("group", "kind", "name", "wellKnownName")
@@ -73,14 +75,18 @@ class Computed(NamedTuple):
     value: ComputedValue
 
 
+class Elsewhere(NamedTuple):
+    """The resources that no manifest declares, and records have."""
+
+    ids: Mapping[Key, ArmId]
+    hidden: frozenset[Key]  # those whose manifests may be in what could not be read of the source
+
+
 def add_computed(
-    resources: Sequence[Resource],
-    found: Mapping[int, Sequence[SetEntry]],
-    elsewhere: Mapping[Key, ArmId],
-    catalog: Catalog,
+    resources: Sequence[Resource], found: Mapping[int, Sequence[SetEntry]], elsewhere: Elsewhere, catalog: Catalog
 ) -> ValueEstate:
     """Return the resources with their computed values, and the problems of these. `found` has the expressions by the
-    index of their manifest, `elsewhere` the ids of the resources that other sources declare.
+    index of their manifest.
     """
     setting = _Setting(resources, elsewhere, catalog)
     added = tuple(
@@ -100,10 +106,10 @@ class _EntryError(Exception):
 class _Setting:
     """Puts values into specs: has the resources that expressions may name."""
 
-    def __init__(self, resources: Sequence[Resource], elsewhere: Mapping[Key, ArmId], catalog: Catalog) -> None:
+    def __init__(self, resources: Sequence[Resource], elsewhere: Elsewhere, catalog: Catalog) -> None:
         self._resources = {resource.key: resource for resource in resources}
         self._elsewhere = elsewhere
-        self._names = WrittenNames([*self._resources, *elsewhere])
+        self._names = WrittenNames([*self._resources, *elsewhere.ids])
         self._catalog = catalog
         self.bodies: dict[Key, Mapping[str, Any]] = {}
         self.values: dict[Key, tuple[ComputedValue, ...]] = {}
@@ -155,6 +161,7 @@ class _Setting:
             sources = self._find_sources(resource, expression)
             given = check_value(expression, {name: self._make_type(key) for name, key in sources.items()})
         except ExpressionError as error:
+            self._wait_for_hidden(sources)
             hint = error.hint or self._explain_elsewhere(sources) or _PARTS
             raise _EntryError("InvalidExpression", f"{error.message}.", hint) from error
         # The value goes into a body as plain text, so plans and records would show it.
@@ -169,7 +176,7 @@ class _Setting:
             entry.expression,
             field=format_field(entry.field),
             sources=sources,
-            known_ids={key: self._elsewhere[key] for key in sources.values() if key not in self._resources},
+            known_ids={key: self._elsewhere.ids[key] for key in sources.values() if key not in self._resources},
             id_of=sources.get(expression.find_id_name()),
             reads=frozenset(sources[name] for name in expression.list_read_names()),
             shape=wanted.name,
@@ -186,6 +193,7 @@ class _Setting:
         if found == resource.key:
             raise _EntryError(code, f"{name} is the resource itself.", "Remove it.")
         if found not in self._resources:
+            self._wait_for_hidden({name: found})
             message = f"No manifest of this run declares {name}, so its object id is not known."
             raise _EntryError(code, message, "Write the object id in place of the name.")
         steps = APPLICATION_IDS.get(entry.field) or self._find_object_id(found)
@@ -202,6 +210,15 @@ class _Setting:
             shape="string",
             is_required=True,
         )
+
+    def _wait_for_hidden(self, sources: Mapping[str, Key]) -> None:
+        """Raise _EntryError if the manifest of a source may be in what could not be read: its status is then unknown,
+        and not absent.
+        """
+        for name, key in sources.items():
+            if key in self._elsewhere.hidden:
+                message = f"The status of {name} is not known, since its manifest cannot be read."
+                raise _EntryError(WAITING_FOR_VALUE, message, "Fix what cannot be read. This resource follows.")
 
     def _find_object_id(self, key: Key) -> tuple[str, ...] | None:
         kind = self._find_kind(key)
@@ -325,6 +342,7 @@ def _locate(error: _EntryError, resource: Resource, entry: SetEntry) -> Problem:
         code=error.code,
         message=error.message,
         hint=error.hint,
+        level=Level.WARNING if error.code == WAITING_FOR_VALUE else Level.ERROR,
         path=entry.source.path,
         line=entry.source.line,
         field=format_field(field),

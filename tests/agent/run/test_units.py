@@ -8,6 +8,7 @@ import pytest
 
 from gitsync.agent.run.revision_plan import plan_revisions
 from gitsync.model.problem import Level
+from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
@@ -154,6 +155,41 @@ def test_a_unit_that_cannot_be_built_holds_its_own_deletes_and_no_others(world):
     assert world.sent("DELETE") == [GROUP_ID.replace("core", "spare")]
     held = of(report, "VirtualNetwork")
     assert "a/kustomization.yaml:1 cannot be read" in held.condition.message
+
+
+NAMED = """\
+apiVersion: network.azure.com/v1api20201101
+kind: VirtualNetwork
+metadata:
+  name: spoke
+  annotations:
+    gitsync/set: |
+      spec.tags.hub: resource("VirtualNetwork/hub").status.location
+spec:
+  location: westeurope
+  owner: {name: core}
+  addressSpace: {addressPrefixes: [10.1.0.0/16]}
+"""
+
+
+def test_what_reads_a_resource_of_a_unit_that_cannot_be_built_waits(world):
+    tree = {
+        "a/kustomization.yaml": "resources: [hub.yaml]\n",
+        "a/hub.yaml": VNET,
+        "b/kustomization.yaml": "resources: [rest.yaml]\n",
+        "b/rest.yaml": f"{GROUP}---\n{NAMED}",
+    }
+    assert world.says_files(tree).sync().exit_code == 0
+    world.says_files(tree | {"a/kustomization.yaml": "resources: [hub.yaml, ../nowhere]\n"})
+    for report in (world.plan(), world.sync()):
+        waits = next(result for result in report.results if result.key.name == "spoke")
+        assert (waits.verdict, waits.outcome) == (Verdict.BLOCKED, Outcome.BLOCKED)
+        assert waits.condition.reason == "WaitingForValue"
+        assert [problem.code for problem in report.problems if problem.is_error] == ["KustomizationFailed"]
+        assert report.exit_code == 1
+    assert world.writes == []
+    report = world.says_files(tree).sync()
+    assert (report.exit_code, world.writes) == (0, []), "and is as it was once the unit can be built"
 
 
 def test_a_slip_in_an_overlay_does_not_apply_its_base(world):

@@ -285,3 +285,24 @@ def test_a_resource_that_another_source_declares_has_an_id_and_a_name():
     (problem,) = use.problems
     assert problem.hint == "No manifest of this run declares platform/VirtualNetwork/hub: use its .id or .name."
     assert show([use], {})[0].request.body["tags"]["a"] == arm_id
+
+
+HIDDEN = [
+    ('resource("platform/VirtualNetwork/hub").status.location', True, "a status"),
+    ('resource("platform/VirtualNetwork/hub").spec.location', True, "a spec"),
+    ('resource("platform/VirtualNetwork/hub").nothing', True, "a member that may be wrong, or not"),
+    ('resource("platform/VirtualNetwork/hub").id', False, "the record has the id"),
+]
+
+
+@pytest.mark.parametrize(("expression", "waits", "why"), HIDDEN, ids=[row[-1] for row in HIDDEN])
+def test_the_status_of_what_cannot_be_read_is_unknown_and_not_absent(expression, waits, why):
+    key = Key("network.azure.com", "VirtualNetwork", "platform", "hub")
+    arm_id = ArmId(f"/subscriptions/{SUBSCRIPTION}/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/hub")
+    text = f"{SOURCES}---\n{yaml.safe_dump(make_account({'spec.tags.a': expression}))}"
+    hidden = {key: KnownId(arm_id=arm_id, location="status", is_hidden=True)}
+    manifests = replace(read_manifests({"m.yaml": text.encode()}), known=hidden)
+    prepared = prepare(manifests, catalog=open_catalog(), subscription=SUBSCRIPTION)
+    (use,) = (each for each in prepared if each.key.name == "use")
+    assert [(problem.code, problem.is_error) for problem in use.problems] == [("WaitingForValue", False)] * waits, why
+    assert (use.is_waiting, use.is_valid) == (waits, not waits)

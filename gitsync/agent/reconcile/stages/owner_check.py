@@ -46,7 +46,9 @@ async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     if prepared.is_waiting:
         missing = next(problem for problem in prepared.problems if problem.code in WAITING)
         waits = _explain_missing(attempt, missing)
-        return attempt.stopped(waits, Verdict.BLOCKED, StopKind.TOLERATED)
+        # `missingOwner: wait` is about owners, not about manifests that cannot be read.
+        kind = StopKind.FINAL if missing.code == WAITING_FOR_VALUE else StopKind.TOLERATED
+        return attempt.stopped(waits, Verdict.BLOCKED, kind)
     if not prepared.is_valid:
         is_refused = any(problem.code == NOT_ALLOWED for problem in prepared.problems)
         verdict = Verdict.BLOCKED if is_refused else Verdict.INVALID
@@ -144,6 +146,7 @@ _MISSING = {
     "ReferenceUnresolved": "ReferenceNotFound",
     "CredentialNotUsable": "Failed",
     NOT_ALLOWED: NOT_ALLOWED,
+    WAITING_FOR_VALUE: WAITING_FOR_VALUE,
 }
 """Problems of manifests that ASO finds only at run time, with ASO's reason for each; and what an operator refuses."""
 
