@@ -79,7 +79,9 @@ def _list_columns(item: pytest.Function) -> Iterator[str]:
 
 
 def _is_shared(item: Any, name: str) -> bool:
-    if name == "request":  # of a fixture, such as that of temporary folders, unless the test itself asks for it
+    if (
+        name == "request"
+    ):  # of a fixture, such as that of temporary folders, unless the test itself has it as an argument
         return name not in item._fixtureinfo.argnames
     fixtures = item._fixtureinfo.name2fixturedefs.get(name, ())
     return bool(fixtures) and all(fixture.scope in _SHARED and not _is_async(fixture.func) for fixture in fixtures)

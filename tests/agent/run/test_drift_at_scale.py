@@ -196,19 +196,19 @@ def hides(row, other):
     return row[0] == other[0] and (DELETED in (row[2], other[2]) or pointers[1].startswith(pointers[0]))
 
 
-def place(rows):
+def locate(rows):
     """Find the resource of each change in the first group, or in the second."""
-    placed = []
+    located = []
     for index, row in enumerate(rows):
         number = 2 if any(hides(row, other) for other in rows[:index]) else 1
-        placed.append((at(number, row[0]), *row[1:]))
-    return placed
+        located.append((at(number, row[0]), *row[1:]))
+    return located
 
 
 def test_fifty_changes_behind_its_back_are_found_named_and_fixed(large, tmp_path):
     world = large.copy(tmp_path)
     assert len(MOVES) == 50
-    rows = place(MOVES)
+    rows = locate(MOVES)
     behind(world, [(at(2, path), pointer, value) for path, pointer, value in NOT_REQUESTED])
     before = behind(world, [row[:3] for row in rows])
 

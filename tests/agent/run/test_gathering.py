@@ -176,34 +176,15 @@ def gathered(synced, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def begun(new, tmp_path_factory):
-    """Only the third worker has run."""
-    rig = new.copy(tmp_path_factory.mktemp("begun"))
+def never_begun(new, tmp_path_factory):
+    """The third has run and then the first, and the second has not; gathered after each: what is there now, and the
+    report.
+    """
+    rig = new.copy(tmp_path_factory.mktemp("never-begun"))
     rig.sync(3)
-    return rig
-
-
-@pytest.fixture(scope="module")
-def others(begun, tmp_path_factory):
-    """The third has run and then the first, and the second has not."""
-    rig = begun.copy(tmp_path_factory.mktemp("others"))
+    assert rig.gather().exit_code == 1
     rig.sync(1)
-    return rig
-
-
-@pytest.fixture(scope="module")
-def never_begun(others, tmp_path_factory):
-    """The same gathered without the second: what is there now, and the report."""
-    rig = others.copy(tmp_path_factory.mktemp("never-begun"))
     return rig, rig.gather(heartbeat=True, notify=Secret("nothing://here"))
-
-
-@pytest.fixture(scope="module")
-def killed(others, tmp_path_factory):
-    """The same after the second was killed: what is there now, and the report."""
-    rig = others.copy(tmp_path_factory.mktemp("killed"))
-    rig.kill(2)
-    return rig, rig.gather()
 
 
 @pytest.fixture(scope="module")
@@ -212,6 +193,15 @@ def killed_at_first(new, tmp_path_factory):
     rig = new.copy(tmp_path_factory.mktemp("killed-at-first"))
     rig.kill(2)
     return rig
+
+
+@pytest.fixture(scope="module")
+def killed(killed_at_first, tmp_path_factory):
+    """The same after the others have run in another order, gathered: what is there now, and the report."""
+    rig = killed_at_first.copy(tmp_path_factory.mktemp("killed"))
+    for number in (3, 1):
+        rig.sync(number)
+    return rig, rig.gather()
 
 
 @pytest.fixture
@@ -228,13 +218,6 @@ def test_the_status_is_that_of_a_run_with_one_worker(gathered, alone):
     check_complete(*gathered, alone)
 
 
-def killed_and_started_again_after_the_others_in_another_order(states, folder):
-    rig = states("killed_at_first").copy(folder)
-    for number in (3, 1, 2):
-        rig.sync(number)
-    return rig
-
-
 def killed_and_then_stopped_and_gathered_each_time_before_it_was_started_again(states, folder):
     ended, report = states("killed")
     assert report.exit_code == 1
@@ -245,21 +228,19 @@ def killed_and_then_stopped_and_gathered_each_time_before_it_was_started_again(s
     return rig
 
 
-def gathered_after_each(states, folder):
-    """So the last is started once all others were gathered."""
-    rig = states("begun").copy(folder)
-    for number in (2, 1):
-        assert rig.gather().exit_code == 1
-        rig.sync(number)
+def gathered_after_each_and_the_last_started_once_the_others_were(states, folder):
+    ended, report = states("never_begun")
+    assert report.exit_code == 1
+    rig = ended.copy(folder)
+    rig.sync(2)
     return rig
 
 
 @pytest.mark.parametrize(
     "history",
     [
-        killed_and_started_again_after_the_others_in_another_order,
         killed_and_then_stopped_and_gathered_each_time_before_it_was_started_again,
-        gathered_after_each,
+        gathered_after_each_and_the_last_started_once_the_others_were,
     ],
     ids=lambda history: history.__name__.replace("_", " "),
 )

@@ -147,15 +147,15 @@ def test_it_is_not_written(world):
     before = [world.azure().received(network_id) for network_id in ids]
     texts = {f"row{row}": name_network(network, row) for row, (network, *_) in enumerate(CHANGES)}
     report = world.says(group=GROUP, **texts).sync(**PRUNING)
-    assert (world.writes, report.exit_code) == ([], 0)
-    assert [world.azure().received(network_id) for network_id in ids] == before
+    after, writes = [world.azure().received(network_id) for network_id in ids], world.writes
     later = {name: text.replace("2026-03-02", "2026-03-03") for name, text in texts.items()}
     again = world.says(group=GROUP, **later).sync(**PRUNING)
-    assert world.writes == []
     for row, (_, _, withheld, why) in enumerate(CHANGES):
         found, then = (of(end, "VirtualNetwork", f"row{row}") for end in (report, again))
         assert (found.verdict, found.comparison.withheld) == (Verdict.HELD, withheld), why
         assert then.comparison.withheld == withheld, f"{why}: the record knows what was sent last"
+        assert after[row] == before[row], why
+    assert (writes, world.writes, report.exit_code) == ([], [], 0)
 
 
 def test_what_does_not_exist_is_not_created_and_its_dependents_wait(world):
