@@ -79,7 +79,7 @@ WHOM = [
 
 
 @pytest.mark.parametrize(("whom", "verdict"), WHOM)
-def test_a_token_tells_whether_a_deny_assignment_is_ours(whom, verdict):
+def test_a_token_shows_whether_a_deny_assignment_is_ours(whom, verdict):
     settings = deny(GROUP, "*/delete", **whom) | {"requireToken": True, "principals": [US]}
     verdicts, code = compare(check_locks, DELETE, settings, [ACCOUNT])
     assert verdicts == {verdict}

@@ -98,7 +98,7 @@ def test_the_verdict_is_what_the_write_gets(change, settings, present, verdict, 
     assert (code != "") == (verdict == REFUSED), (why, code)
 
 
-def test_an_update_is_no_concern_of_names():
+def test_an_update_needs_no_check_of_names():
     account = create("Microsoft.Storage/storageAccounts")
     update = create("Microsoft.Storage/storageAccounts", {"a": 1}, action=Action.UPDATE)
     settings = {"takenNames": [{"type": "Microsoft.Storage/storageAccounts", "name": "name1234"}]}

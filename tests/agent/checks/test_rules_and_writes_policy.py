@@ -134,7 +134,7 @@ def test_an_exemption_is_known_before(exemption, verdict):
         ({}, FINE, False),
     ],
 )
-def test_what_is_no_denial_is_not_refused(settings, by_policy, refused):
+def test_what_does_not_deny_is_not_refused(settings, by_policy, refused):
     verdicts, code = compare_all(BOTH, ACCOUNT, settings)
     assert (verdicts, code) == ([{by_policy}, {REFUSED if refused else FINE}], DENIED if refused else "")
 

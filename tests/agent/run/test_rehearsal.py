@@ -123,9 +123,9 @@ def test_a_reviewer_sees_a_hold_that_is_added_changed_or_removed(world):
     report = rehearse(world.says(group=GROUP, **before).says(group=GROUP, **after))
     shown = text.render(report).replace("\n    ", " ")
     for name, (_, _, verdict, action, message, why) in zip(names, HOLDS, strict=True):
-        network, message = of(report, "VirtualNetwork", name), message.replace("/hub?", f"/{name}?")
-        assert (network.verdict, network.action, network.message) == (verdict, action, message), why
-        assert message in shown or verdict == "in-sync", why
+        network, own = of(report, "VirtualNetwork", name), message.replace("/hub?", f"/{name}?")
+        assert (network.verdict, network.action, network.message) == (verdict, action, own), why
+        assert own in shown or verdict == "in-sync", why
     assert "4 held until 2026-03-20, 1 until 2026-03-25" in shown
 
 
