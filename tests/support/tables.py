@@ -2,8 +2,7 @@
 
 A table is what `pytest.mark.parametrize` has, of a function that gets nothing that pytest makes for each test. Its rows
 run one after the other, those of a coroutine function each in an event loop of its own, also after one that fails; that
-one is a subtest which its id names. With `-k`, or the name of a
-row on the command line, each row is a test of its own.
+one is a subtest which its id names. With `-k`, or the name of a row on the command line, each row is a test of its own.
 """
 
 from __future__ import annotations
