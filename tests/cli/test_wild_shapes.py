@@ -81,7 +81,9 @@ def test_every_document_is_rendered_or_named_with_a_reason(make, path, given, ex
     """As `validate` and `render` do it, in one reading of the files."""
     write(make(), tmp_path)
     values = tuple(tuple(name.split("=", 1)) for name in given)
-    offline = read_offline(Config(source=str(tmp_path), path=path, variables=values), Redactions(), looks_for_values=True)
+    offline = read_offline(
+        Config(source=str(tmp_path), path=path, variables=values), Redactions(), looks_for_values=True
+    )
     shown = [
         rendered
         for environment in offline.environments

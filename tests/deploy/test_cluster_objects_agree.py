@@ -261,9 +261,7 @@ def test_gitsync_reads_the_allow_list_that_the_chart_writes(tmp_path):
     assert (allowed.refuses, allowed.of_global) == (False, ("platform",))
     [entry] = allowed.entries
     assert (entry.namespaces, entry.clients, entry.clouds) == (("team-a",), (client,), ("https://login.example",))
-    assert (
-        "GITSYNC_ALLOW_IDENTITIES" not in template(VALUES)["ConfigMap", "gitsync", "gitsync-settings"]["data"]
-    )
+    assert "GITSYNC_ALLOW_IDENTITIES" not in template(VALUES)["ConfigMap", "gitsync", "gitsync-settings"]["data"]
 
 
 @needs_helm
