@@ -479,11 +479,11 @@ async def test_axe_finds_nothing(opened):
     found = {}
     async with opened("three") as page:
         await page.value(AXE.read_text(encoding="utf-8") + "; true")
-        for size, scheme in ((DESKTOP, "light"), (PHONE, "dark")):
-            await page.send("Emulation.setDeviceMetricsOverride", **size)
-            await show_as(page, scheme)
-            for route in (RESOURCE, *ALL):
-                await go(page, route)
+        for route in (RESOURCE, *ALL):
+            await go(page, route)
+            for size, scheme in ((DESKTOP, "light"), (PHONE, "dark")):
+                await page.send("Emulation.setDeviceMetricsOverride", **size)
+                await show_as(page, scheme)
                 found[scheme, route] = await page.value(AUDIT)
                 found[scheme, route, "contrast"] = await page.value(CONTRAST)
     problems = {where: what for where, what in found.items() if what}
@@ -493,10 +493,10 @@ async def test_axe_finds_nothing(opened):
 async def test_no_page_is_wider_than_the_window(opened):
     wide = {}
     async with opened("three") as page:
-        for width in (1600, 1000, 640, 360):
-            await page.send("Emulation.setDeviceMetricsOverride", **DESKTOP | {"width": width})
-            for route in (RESOURCE, *ALL):
-                await go(page, route)
+        for route in (RESOURCE, *ALL):
+            await go(page, route)
+            for width in (1600, 1000, 640, 360):
+                await page.send("Emulation.setDeviceMetricsOverride", **DESKTOP | {"width": width})
                 wide[width, route] = await page.value("document.documentElement.scrollWidth - innerWidth")
     assert {where: by for where, by in wide.items() if by > 0} == {}
 
