@@ -1,4 +1,4 @@
-"""Scripts of jobs, whose commands of gitsync run in the process of the tests."""
+"""Scripts of jobs. What they start as `gitsync` runs in the process of the tests."""
 
 from __future__ import annotations
 
