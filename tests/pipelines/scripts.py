@@ -1,4 +1,4 @@
-"""Scripts of jobs, whose commands of gitsync run in the process of the tests."""
+"""Scripts of jobs. What they start as `gitsync` runs in the process of the tests."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def run_script(command: Sequence[str], folder: Path, variables: Mapping[str, str
 def _open() -> tuple[socket.socket, Path]:
     """The socket to which commands come, and the folder of the program that sends them."""
     listener = socket.create_server(("127.0.0.1", 0))
+    atexit.register(listener.close)
     programs = Path(tempfile.mkdtemp(prefix="gitsync-programs-"))
     atexit.register(shutil.rmtree, programs, ignore_errors=True)
     write_program(programs, "gitsync", listener.getsockname()[1])

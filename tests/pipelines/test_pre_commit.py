@@ -12,7 +12,7 @@ from tests.support.git_repositories import init_repository
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 QUICK = "[core]\n\tcompression = 0\n[pack]\n\twindow = 0\n"
-"""Settings of git: to make a small pack of this repository for its clone takes a second."""
+"""Git settings: to make a small pack of this repository for its clone takes a second."""
 
 GROUP = """\
 apiVersion: resources.azure.com/v1api20200601

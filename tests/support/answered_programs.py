@@ -52,7 +52,7 @@ Answer = tuple[int, str, str]
 
 
 def write_program(folder: Path, name: str, port: int) -> Path:
-    """Write a program that sends to a port how it was called, and ends as it is told there."""
+    """Write a program that sends to a port how it was called, and ends with its answer."""
     program = folder / name
     program.write_text(_PROGRAM.format(python=sys.executable, port=port, home=str(folder), name=name))
     program.chmod(0o755)
@@ -79,10 +79,10 @@ def answer_calls(answer: Callable[[ProgramCall], Answer]) -> int:
         def handle(self) -> None:
             call = read_call(self.rfile)
             try:
-                told = answer(call)
+                ended = answer(call)
             except Exception as error:  # noqa: BLE001 - as an interpreter ends
-                told = 1, "", f"{error!r}\n{traceback.format_exc()}"  # gitsync shows the first line
-            self.wfile.write(marshal.dumps(told))
+                ended = 1, "", f"{error!r}\n{traceback.format_exc()}"  # gitsync shows the first line
+            self.wfile.write(marshal.dumps(ended))
 
     server = _Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -16,7 +16,7 @@ EVERY_PROCESS = Path("/proc")
 
 
 _ABILITIES = b"000eversion 2\n"
-"""How an answer begins that says what a server can do. It has nothing of a repository, and is every other answer."""
+"""How an answer begins that has what a server can do. It has nothing of a repository, and is every other answer."""
 
 
 @cache
@@ -83,11 +83,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def backend(self, body: bytes) -> None:
-        asked = self.path, self.headers.get("Git-Protocol", "")
-        answer = self.kept.get(asked) or self.run_backend(body)
+        request = self.path, self.headers.get("Git-Protocol", "")
+        answer = self.kept.get(request) or self.run_backend(body)
         head, _, content = answer.partition(b"\r\n\r\n")
         if content.startswith(_ABILITIES):
-            self.kept[asked] = answer
+            self.kept[request] = answer
         headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
         self.send_response(int(headers.pop("Status", "200").split()[0]))
         for name, value in headers.items():

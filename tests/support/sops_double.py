@@ -16,7 +16,7 @@ SEAL = re.compile(r"ENC\[AES256_GCM,data:(.*),iv:i=,tag:t=,type:str\]")
 
 
 class RefusedError(Exception):
-    """The exit code, and what is told."""
+    """The exit code, and the complaint."""
 
 
 def fail(code, message):

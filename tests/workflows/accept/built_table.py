@@ -501,7 +501,7 @@ HELM = [
 
 
 def release_charts(rows: list[BuiltDrift]) -> str:
-    """The settings that name the charts of rows, unless an object of Flux releases them."""
+    """The settings that name the charts of rows, unless a HelmRelease releases them."""
     units = (
         f"- {{path: charts/{row.names[0]}, values: [{'prod' if row.names[0] == 'h02' else 'values'}.yaml]}}\n"
         for row in rows
