@@ -25,10 +25,12 @@ def pytest_pycollect_makeitem(collector):
     return collect_tables(collector, found) if isinstance(found, list) else found
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory):
+def shared(request):
+    assert request.scope == "session"
     return 7
 """
 TABLES = """\
+import asyncio
 import pytest
 
 @pytest.mark.parametrize("one", [1, 2])
@@ -37,14 +39,21 @@ def test_of_a_table(one, other, shared, why):
     print("row", one, why)
     assert one < other < shared, why
 
+@pytest.mark.parametrize("name", ["first", "last"])
+async def test_of_coroutines(name, shared):
+    task = asyncio.current_task()
+    assert asyncio.all_tasks() == {task}, "each has a loop of its own"
+    task.left = asyncio.create_task(asyncio.sleep(shared))
+    assert name == "first", "as its row says"
+
+@pytest.mark.parametrize("one", [1, 2])
+def test_with_its_request(one, request):
+    assert request.node.name == f"test_with_its_request[{one}]"
+
 @pytest.mark.parametrize("one", [1, 2])
 def test_with_a_folder(one, tmp_path):
     assert not list(tmp_path.iterdir())
     (tmp_path / "file").touch()
-
-@pytest.mark.parametrize("one", [1, 2])
-def test_that_asks_for_itself(one, request):
-    assert request.node.name.endswith(f"[{one}]")
 
 @pytest.mark.parametrize("one", [1, pytest.param(2, marks=pytest.mark.skip(reason="as its row says"))])
 def test_with_a_mark(one):
@@ -124,13 +133,16 @@ def test_a_row_that_fails_is_named_and_the_others_run(everything):
     _, code, text, _ = everything
     assert code == 1
     failed = [line.partition(" - ")[0] for line in text.splitlines() if "FAILED" in line]
-    assert failed == [f"SUBFAILED[0-too small-{number}] test_a.py::test_of_a_table" for number in (1, 2)]
+    assert failed == [
+        *(f"SUBFAILED[0-too small-{number}] test_a.py::test_of_a_table" for number in (1, 2)),
+        "SUBFAILED[last] test_a.py::test_of_coroutines",
+    ]
     assert "assert one < other < shared, why" in text
     assert "row 2 fine as well" in text
 
 
 COLLECTED = [
-    (["test_a.py"], 8, "a table is one test; what has a folder of its own, a mark, or its own request is not in one"),
+    (["test_a.py"], 8, "a table is one test; what has its request, or a mark, is not in one"),
     (["test_a.py", "-k", "other"], 0, "rows are looked for by their names"),
     (["test_a.py", "-k", "too"], 2, "so each is a test"),
     (["test_a.py::test_of_a_table[4-fine as well-2]"], 1, "the one that is named"),

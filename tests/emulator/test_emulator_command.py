@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.emulator.asked import GROUP, VERSION
-from tests.support.command_line import gitsync, start
+from tests.support.command_line import run_here, start
 
 BODY = json.dumps({"location": "westeurope"}).encode()
 
@@ -98,7 +98,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("arguments", "says", "why"), REFUSED, ids=[row[-1] for row in REFUSED])
 def test_it_refuses_what_cannot_be(arguments, says, why, tmp_path):
-    ended = gitsync("emulator", *arguments, folder=tmp_path)
+    ended = run_here("emulator", *arguments, folder=tmp_path)
     assert ended.code == 2, why
     assert says in ended.err
     assert ended.out == ""
@@ -107,7 +107,7 @@ def test_it_refuses_what_cannot_be(arguments, says, why, tmp_path):
 def test_a_port_that_is_taken_is_reported(tmp_path):
     with served(tmp_path) as (_, out):
         port = out.readline().strip().rpartition(":")[2]
-        ended = gitsync("emulator", "--port", port, folder=tmp_path)
+        ended = run_here("emulator", "--port", port, folder=tmp_path)
     assert (ended.code, f"cannot listen on 127.0.0.1:{port}" in ended.err) == (2, True)
 
 

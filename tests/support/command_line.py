@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import BytesIO, TextIOWrapper
@@ -109,13 +109,8 @@ def run_here(*arguments: str, folder: Path, **more: str) -> Ended:
     """As `gitsync`, in this process, which takes a third of the CPU of a process that is forked: for tests that are
     about what a command does, and not about its streams, its signals or its end.
     """
-    return run_as(arguments, folder, _make_environment(folder, more))
-
-
-def run_as(arguments: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Ended:
-    """As `run_here`, with these variables alone."""
     out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    code = run_into(out, err, *arguments, folder=folder, environment=environment)
+    code = run_into(out, err, *arguments, folder=folder, environment=_make_environment(folder, more))
     return Ended(code, *(stream.buffer.getvalue().decode() for stream in (out, err)))  # type: ignore[attr-defined]
 
 

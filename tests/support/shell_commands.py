@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def run_beside(work: Callable[[Path], T]) -> T:
-    """Do work in a thread, and meanwhile run here what its shells start as `gitsync` from the folder that it gets."""
+    """Do work in a thread, and run here what its shells start as `gitsync` from the folder that it gets."""
     with (
         ThreadPoolExecutor(1) as thread,
         tempfile.TemporaryDirectory(prefix="gitsync-shell-") as folder,
@@ -59,7 +59,7 @@ def _run(descriptors: list[int], arguments: list[str], folder: str, environment:
     stdin, stdout, stderr = descriptors
     os.close(stdin)
     code = 0
-    # Whoever reads a stream may have read enough, as `head` does.
+    # The reader of a stream may have read enough, as `head` has.
     with (
         suppress(BrokenPipeError),
         os.fdopen(stderr, "w", encoding="utf-8", buffering=1) as err,

@@ -1,22 +1,25 @@
 """Tables of rows run as one test each: what pytest does around a test takes more time than a row of a pure function.
 
-A table is what `pytest.mark.parametrize` has, of a function that gets nothing that pytest makes for each test. Its rows
-run one after the other, those of a coroutine function each in an event loop of its own, also after one that fails; that
-one is a subtest which its id names. With `-k`, or the name of a row on the command line, each row is a test of its own.
+A table is what `pytest.mark.parametrize` has, of a function that gets nothing that pytest makes for each test but a folder.
+Its rows run one after the other, each in a folder of its own, those of a coroutine each in a loop of its own, and also
+after one that fails; that one is a subtest which its id names. With `-k`, or the name of a row on the command line, each
+row is a test of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import pytest
 from _pytest.outcomes import OutcomeException
 
 _SHARED = ("module", "package", "session")
+_MARKS_OF_ROWS = ("parametrize", "asyncio")
 
 
 def collect_tables(collector: pytest.Collector, items: Sequence[Any]) -> list[Any]:
@@ -33,11 +36,9 @@ def _join(rows: Sequence[pytest.Function]) -> Callable[..., None]:
     @wraps(test)
     def run_rows(subtests: pytest.Subtests, **shared: Any) -> None:
         __tracebackhide__ = True
-        for row in rows:
+        for number, row in enumerate(rows):
             try:
-                done = test(**shared, **row.callspec.params)
-                if inspect.iscoroutine(done):
-                    asyncio.run(done)
+                _run(test, {**shared, **_make_folder(shared, number), **row.callspec.params})
             except (Exception, OutcomeException):
                 with subtests.test(row.callspec.id):
                     raise
@@ -45,9 +46,25 @@ def _join(rows: Sequence[pytest.Function]) -> Callable[..., None]:
     parameters = inspect.signature(test).parameters
     names = ("subtests", *(name for name in parameters if name not in rows[0].callspec.params))
     own = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
-    marks = [mark for mark in rows[0].own_markers if mark.name not in {"parametrize", "asyncio"}]
+    marks = [mark for mark in rows[0].own_markers if mark.name not in _MARKS_OF_ROWS]
     vars(run_rows).update(__signature__=inspect.Signature(own), pytestmark=marks)
     return run_rows
+
+
+def _make_folder(shared: Mapping[str, Any], number: int) -> Mapping[str, Path]:
+    """Make the folder of a row, in that of the table; nothing for a table without folders."""
+    if "tmp_path" not in shared:
+        return {}
+    folder = shared["tmp_path"] / str(number)
+    folder.mkdir()
+    return {"tmp_path": folder}
+
+
+def _run(test: Callable[..., Any], values: Mapping[str, Any]) -> None:
+    if inspect.iscoroutinefunction(test):
+        asyncio.run(test(**values))
+    else:
+        test(**values)
 
 
 def _names_rows(config: pytest.Config) -> bool:
@@ -56,8 +73,8 @@ def _names_rows(config: pytest.Config) -> bool:
 
 def _is_row(item: Any) -> bool:
     """Return whether a test needs nothing but its row, and what it shares with others."""
-    is_plain = type(item) is pytest.Function or inspect.iscoroutinefunction(getattr(item, "obj", None))
-    if not is_plain or item.cls:
+    is_test = type(item) is pytest.Function or (isinstance(item, pytest.Function) and _is_coroutine(item.obj))
+    if not is_test or item.cls:
         return False
     own = set(_list_columns(item))
     return (
@@ -77,15 +94,12 @@ def _list_columns(item: pytest.Function) -> Iterator[str]:
             yield from (name.strip() for name in names.split(",")) if isinstance(names, str) else names
 
 
+def _is_coroutine(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+
+
 def _is_shared(item: Any, name: str) -> bool:
-    if (
-        name == "request"
-    ):  # of a fixture, such as that of temporary folders, unless the test itself has it as an argument
-        return name not in item._fixtureinfo.argnames
+    if name in ("request", "tmp_path"):  # fixtures may get both, and are looked at themselves
+        return (name == "tmp_path") is (name in inspect.signature(item.obj).parameters)
     fixtures = item._fixtureinfo.name2fixturedefs.get(name, ())
-    return bool(fixtures) and all(fixture.scope in _SHARED and not _is_async(fixture.func) for fixture in fixtures)
-
-
-def _is_async(fixture: Callable[..., Any]) -> bool:
-    """Return whether a fixture belongs to an event loop; each row of a table has its own."""
-    return inspect.iscoroutinefunction(fixture) or inspect.isasyncgenfunction(fixture)
+    return bool(fixtures) and all(fixture.scope in _SHARED and not _is_coroutine(fixture.func) for fixture in fixtures)

@@ -43,16 +43,21 @@ def schema(path):
     return build_settings_schemas()[path]
 
 
-def _retrieve(uri):
-    return referencing.Resource.from_contents(schema(uri.removeprefix(_BASE)), default_specification=DRAFT7)
+def _read(path):
+    return referencing.Resource.from_contents(schema(path), default_specification=DRAFT7)
 
 
-_REGISTRY = referencing.Registry(retrieve=_retrieve)
+@cache
+def _registry():
+    """What schemas refer to. Those that most refer to are in it: one that is retrieved is searched at each reference."""
+    others = referencing.Registry(retrieve=lambda uri: _read(uri.removeprefix(_BASE)))
+    return others.with_resource(f"{_BASE}{SHARED}", _read(SHARED)).crawl()
 
 
 @cache
 def _validator(path):
-    return jsonschema.Draft7Validator({"$ref": f"{_BASE}{path}"}, registry=_REGISTRY)
+    registry = _registry().with_resource(f"{_BASE}{path}", _read(path)).crawl()
+    return jsonschema.Draft7Validator({"$ref": f"{_BASE}{path}"}, registry=registry)
 
 
 def find_errors(path, value):

@@ -39,7 +39,7 @@ def trees():
 
 
 def walk(tree):
-    """As `ast.walk`, in two thirds of its time: without the nodes that say how a name is used."""
+    """As `ast.walk`, in two thirds of its time: without the nodes that only report how a name is used."""
     pending = [tree]
     while pending:
         node = pending.pop()
@@ -47,7 +47,7 @@ def walk(tree):
         for name in node._fields:
             value = getattr(node, name, None)
             if isinstance(value, list):
-                pending += [one for one in value if isinstance(one, ast.AST)]
+                pending += [child for child in value if isinstance(child, ast.AST)]
             elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
                 pending.append(value)
 
