@@ -68,13 +68,7 @@ def build_units(
     skipped = _list_skipped(jobs, by_name, relevance or Relevance())
     texts, failed = _run_jobs({name: job for name, job in jobs.items() if name not in skipped}, builds)
     errors |= failed
-    # A kustomization that was made for the build has no file.
-    made = {
-        name: error
-        for name, error in errors.items()
-        if isinstance(error, KustomizationError) and error.problem.path not in reader.tree.paths
-    }
-    errors |= {name: place_at_object(error, by_name[name]) for name, error in made.items()}
+    errors |= _locate_made(errors, by_name, reader.tree)
     warnings = dict.fromkeys(
         problem
         for name, job in jobs.items()
@@ -100,6 +94,17 @@ def build_units(
         ),
         skipped=frozenset(by_name[name].file for name in skipped),
     )
+
+
+def _locate_made(
+    errors: Mapping[str, UnbuildableError], units: Mapping[str, Unit], tree: SourceTree
+) -> dict[str, UnbuildableError]:
+    """Locate the error of a kustomization that was made for the build, so without a file, at the object of its unit."""
+    return {
+        name: place_at_object(error, units[name])
+        for name, error in errors.items()
+        if isinstance(error, KustomizationError) and error.problem.path not in tree.paths
+    }
 
 
 def _list_skipped(jobs: Mapping[str, BuildJob], units: Mapping[str, Unit], relevance: Relevance) -> frozenset[str]:
