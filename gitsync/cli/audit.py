@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gitsync.workflows.audit.audit_report import AuditReport
 
 SETTINGS = list_settings("audit")
-OUTPUTS = ("text", "json", "html")
+OUTPUTS = ("text", "json", "html")  # not of `REPORT_FORMS`: an audit does not report a run
 EXAMPLES = (
     Example("Who wrote in the last week?", "gitsync audit"),
     Example("The last 12 hours as a page", "gitsync audit --since 12h --output html > audit.html"),

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gitsync.desired.catalog.catalog import Catalog
     from gitsync.desired.problems.problem_codes import CodeMeaning
     from gitsync.desired.validation.explain import Explanation
+    from gitsync.planning.delete_guards import Moment
 
 SETTINGS = list_settings("explain")
 OUTPUTS = ("text", "json")
@@ -45,6 +46,7 @@ _ABOUT_DELETES = (
     "A resource that is kept also keeps its owners, what it depends on and what is below it.",
     "`gitsync sync --prune --release NAME` overrides the reasons marked with an asterisk.",
 )
+_ABOUT_STOPS = "What else stops a delete:"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -187,7 +189,8 @@ def _print_word(name: str, found: dict[str, str], config: Config) -> None:
 
 def _print_guards(config: Config) -> None:
     """Everything that keeps a resource that was removed from git, in the order in which it is evaluated."""
-    from gitsync.planning.delete_guards import GUARDS, Moment
+    from gitsync.planning.delete_guards import GUARDS
+    from gitsync.planning.delete_stops import DELETE_STOPS
 
     if config.output == "json":
         guards = [
@@ -199,19 +202,30 @@ def _print_guards(config: Config) -> None:
             }
             for guard in GUARDS
         ]
-        print(json.dumps({"word": _DELETES, "guards": guards}, indent=2))
+        others = [{"name": s.name, "decided": s.moment.value, "stops": s.stops} for s in DELETE_STOPS]
+        print(json.dumps({"word": _DELETES, "guards": guards, "others": others}, indent=2))
         return
     from gitsync.cli.output import find_terminal_width
-    from gitsync.report.terminal import indent, indent_after
+    from gitsync.report.terminal import indent
 
     width = find_terminal_width()
-    names = {guard: f"{' ' * _INDENT}{guard.name}{' *' if guard.released else ''}" for guard in GUARDS}
-    column = max(map(len, names.values())) + _INDENT
+    kept = [(guard.moment, f"{guard.name}{' *' if guard.released else ''}", guard.protects) for guard in GUARDS]
+    stopped = [(stop.moment, stop.name, stop.stops) for stop in DELETE_STOPS]
+    column = max(len(name) for _, name, _ in (*kept, *stopped)) + 2 * _INDENT
     print("\n".join(line for text in _ABOUT_DELETES for line in indent(text, width, by=0)))
-    for moment in Moment:
-        print(f"\nEvaluated {moment.value}:")
-        for guard in (guard for guard in GUARDS if guard.moment is moment):
-            print("\n".join(indent_after(names[guard].ljust(column), guard.protects, width)))
+    _print_moments("Evaluated", kept, column, width)
+    print("\n".join(("", *indent(_ABOUT_STOPS, width, by=0))))
+    _print_moments("Decided", stopped, column, width)
+
+
+def _print_moments(word: str, rows: Sequence[tuple[Moment, str, str]], column: int, width: int | None) -> None:
+    """Print the rows of each moment that has any: a moment, a name and a sentence."""
+    from gitsync.report.terminal import indent_after
+
+    for moment in dict.fromkeys(moment for moment, _, _ in rows):
+        print(f"\n{word} {moment.value}:")
+        for _, name, sentence in (row for row in rows if row[0] is moment):
+            print("\n".join(indent_after(f"{' ' * _INDENT}{name}".ljust(column), sentence, width)))
 
 
 def _label_mistakes(meaning: CodeMeaning) -> list[str]:

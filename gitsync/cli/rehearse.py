@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from gitsync.model.rehearsal import Rehearsal
 
 SETTINGS = list_settings("rehearse")
-OUTPUTS = ("text", "json", "markdown", "html")
+ENDINGS = {"json": "json", "markdown": "md", "html": "html"}
+"""The files of --report, by the value of --output. Not of `REPORT_FORMS`: a rehearsal does not report a run."""
+
+OUTPUTS = ("text", *ENDINGS)
 EXAMPLES = (
     Example("How would the sync of the working folder go?", "gitsync rehearse --prune"),
     Example("Does it survive a kill after any write?", "gitsync rehearse --prune --interrupt"),
     Example("Can git restore everything in an empty subscription?", "gitsync rehearse --from-nothing"),
 )
-
-_ENDINGS = {"json": "json", "markdown": "md", "html": "html"}
-"""The files of --report, by the value of --output."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +102,7 @@ def _tell(rehearsal: Rehearsal, options: argparse.Namespace, config: Config) -> 
     add_to_summary(forms["markdown"], os.environ)
     try:
         if config.report_dir:
-            files = {f"rehearse.{ending}": forms[form] for form, ending in _ENDINGS.items()}
+            files = {f"rehearse.{ending}": forms[form] for form, ending in ENDINGS.items()}
             write_files(Path(config.report_dir), files, config, "report")
     finally:  # last, since stdout may be closed early
         printed = (forms | {"text": mask(format_text)})[config.output]()

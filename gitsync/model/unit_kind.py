@@ -1,5 +1,6 @@
 """The kinds of units, one row each: what reads or writes the manifests of a unit decides by these members, and never by
-the kind itself. How the units of a kind are found and built is in its module of units/kinds.
+the kind itself. How the units of a kind are found and built is in its module of units/kinds. Only kustomizations are
+found before all others (units/discovery), since a kustomization claims files.
 """
 
 from __future__ import annotations
@@ -77,6 +78,9 @@ class UnitKind(Enum):
         """Its name in gitsync.yaml, and that of its module."""
         return self.name.lower()
 
+
+CONTROLLER_NAMES: Final = {"fluxcd.io": "Flux", "argoproj.io": "Argo CD"}
+"""The names of the controllers whose objects declare units, by the ends of their API groups."""
 
 NAMED_KINDS: Final = {kind.word: kind for kind in UnitKind if not kind.value.declared_by}
 """The kinds that gitsync.yaml can name, by their names there."""

@@ -1,8 +1,9 @@
-"""The guards of a delete: all that keeps a resource in Azure although it was removed from git, in one order.
+"""The guards of a delete: each protects a resource that was removed from git, or what needs it. They have one order.
 
 `GUARDS` has them. Each looks at the same value, `Evidence`, when its part of that is known, and the first one that
-gives a reason decides. `decide_deletes` is the only function that sets the fate of a prune. What a guard keeps also
-keeps the owners, the content and the dependencies of that resource (`delete_scope.Spread`).
+gives a reason decides. `decide_deletes` is the only function that sets `Prune.kept_because`. What a guard keeps also
+keeps the owners, the content and the dependencies of that resource (`delete_scope.Spread`). What stops a delete
+without a guard is in `delete_stops`.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class Moment(Enum):
     """When a guard can be evaluated. The value completes "evaluated"."""
 
     PLAN = "when the plan is made"
+    LIFT = "before a lock that was removed from git is lifted"
     GROUPS = "after the applies, when the resource groups to delete have been listed"
     DELETE = "right before the delete"
 
@@ -86,6 +88,8 @@ class Evidence:
     review: Review | None = None  # the reviewed plan that the run is limited to
     # when the plan is made, and again right before the delete
     locks: LockView = NO_LOCKS  # the locks that stay
+    # before a lock is lifted
+    unrecorded: Mapping[Key, str] = field(default_factory=dict)  # why the records cannot show that it is being lifted
     # after the applies
     needed_by: Mapping[Key, Key] = field(default_factory=dict)  # a resource that is not Ready, and depended on this one
     # then, and again right before the delete
@@ -431,6 +435,12 @@ GUARDS: Final = (
         _explain_review,
         keeps_records=True,
         after_spread=True,
+    ),
+    Guard(
+        "unrecorded lift",
+        Moment.LIFT,
+        "A management lock, if the status cannot record that it is being lifted for a delete below it.",
+        lambda prune, evidence: evidence.unrecorded.get(prune.key, ""),
     ),
     Guard(
         "former dependency",

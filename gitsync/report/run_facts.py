@@ -13,6 +13,7 @@ from gitsync.model.manifests import Coverage, UnreadDocument, format_title
 from gitsync.model.problem import is_refused
 from gitsync.model.report import Report, RequestCounts, RunTarget
 from gitsync.model.schedule import Estimate, Schedule
+from gitsync.model.unit_kind import CONTROLLER_NAMES
 from gitsync.model.verdict import Action
 from gitsync.planning.record_counts import round_duration
 from gitsync.report.wording import format_duration, format_plural, format_seconds, shorten_revision
@@ -26,10 +27,6 @@ _BASES = {
     Estimate.PUBLISHED: "estimated from published figures",
     Estimate.DEFAULT: "guessed",
 }
-
-
-_TOOLS = {"fluxcd.io": "Flux", "argoproj.io": "Argo CD"}
-"""Whose objects are followed, by the end of their API group."""
 
 
 class Fact(NamedTuple):
@@ -110,7 +107,7 @@ def _format_unnamed(coverage: Coverage) -> str:
 def _name_followed(kind: str, count: int) -> str:
     """Name a kind of another tool as its users do: `Flux Kustomizations`."""
     name, _, group = kind.partition(".")
-    tool = next((tool for suffix, tool in _TOOLS.items() if group.endswith(suffix)), "")
+    tool = next((tool for suffix, tool in CONTROLLER_NAMES.items() if group.endswith(suffix)), "")
     return f"{tool} {name}{'s' if count > 1 else ''}" if tool else kind
 
 

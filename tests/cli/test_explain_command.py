@@ -7,6 +7,7 @@ import pytest
 from gitsync.cli.main import run
 from gitsync.desired.catalog.releases import read_catalog_release
 from gitsync.planning.delete_guards import GUARDS
+from gitsync.planning.delete_stops import DELETE_STOPS
 
 
 @pytest.fixture(autouse=True)
@@ -196,12 +197,15 @@ def test_what_keeps_a_resource_is_listed_from_the_guards_themselves(capsys):
     assert all(guard.protects in text and guard.moment.value in text for guard in GUARDS)
     assert "unread path *" in text, "--release ends it"
     assert "owner in git *" not in text, "but not what protects others"
+    assert all(f"\n  {stop.name} " in text and stop.stops in text for stop in DELETE_STOPS)
 
 
 def test_what_keeps_a_resource_as_json(capsys):
     assert run(["explain", "deletes", "-o", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in document["guards"]] == [guard.name for guard in GUARDS]
+    assert [row["name"] for row in document["others"]] == [stop.name for stop in DELETE_STOPS]
+    assert document["others"][0].keys() == {"name", "decided", "stops"}
     assert document["guards"][1] == {
         "name": "hold",
         "evaluated": "when the plan is made",

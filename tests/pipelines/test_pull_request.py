@@ -4,6 +4,7 @@ and the status branch. git is real, and behind a token; Azure is the emulator.
 
 import json
 import os
+import re
 import signal
 import subprocess
 from functools import partial
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from gitsync.cli.rehearse import ENDINGS
+from gitsync.cli.report_forms import REPORT_FORMS
 from tests.pipelines.action_runner import ACTION, holds
 from tests.pipelines.hosted import host_estate
 from tests.support.command_line import LONG
@@ -240,3 +243,14 @@ def test_doctor_has_no_report(tmp_path):
     done = subprocess.run([RUN], env=job, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "ok       job-token: subject s\n")
     assert (tmp_path / "output").read_text() == "exit-code=0\n"
+
+
+def test_the_files_of_every_form_are_removed_before_a_run_and_described():
+    (line,) = re.findall(r"^rm -f -- (.*)$", RUN.read_text(), re.MULTILINE)
+    shell = ["bash", "-c", f'GITSYNC_REPORT=folder; printf "%s\\n" {line}']
+    removed = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.split()
+    forms = {form.file for form in REPORT_FORMS.values()}
+    written = forms | {"report.env"} | {f"rehearse.{ending}" for ending in ENDINGS.values()}
+    assert set(removed) == {f"folder/{name}" for name in written}
+    described = ACTION["outputs"]["report"]["description"]
+    assert not [name for name in written - {"report.env"} if name not in described]

@@ -111,6 +111,7 @@ KEEPS = [
     ),
     ("lock", LOCKED, "which forbids the delete.", "Azure would refuse it, and git keeps the lock"),
     ("reviewed plan", {"review": planned(Action.NONE)}, "does not delete it.", "nobody has reviewed its delete"),
+    ("unrecorded lift", {"unrecorded": {vnet(): "It is full."}}, "It is full.", "a killed run would lose the lock"),
     ("former dependency", {"needed_by": {vnet(): subnet()}}, "is not Ready.", "its last good state needs it"),
     ("content of a group", STRANGER, "does not manage: /x.", "others would lose it"),
     ("lock that is still there", LOCKED, "which forbids the delete.", "the delete of the lock failed"),

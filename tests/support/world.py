@@ -108,7 +108,7 @@ class World:
 
     @property
     def folder(self) -> Path:
-        """The repository. It is in memory until a test reads its folder: that test may change it, or start git."""
+        """The repository. It is in memory until a test needs its folder: that test may change it, or start git."""
         if self._source is not None:
             self._source.write(self._folder)
             self._source = None

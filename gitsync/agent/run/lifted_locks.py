@@ -22,6 +22,7 @@ from gitsync.model.plan import Apply, Prune
 from gitsync.model.record import PendingOperation, Record, State
 from gitsync.model.result import Result
 from gitsync.model.verdict import Action, Verdict, Written
+from gitsync.planning.delete_guards import Evidence, Moment, decide_deletes
 from gitsync.planning.managed_locks import (
     CAN_NOT_DELETE,
     NO_LOCKS,
@@ -100,11 +101,10 @@ async def reserve_lifts(run: RunContext, state: State, turns: Turns) -> Turns:
         why = f"Another run has just recorded {min(taken)}, so this run skips it." if taken else ""
     except StateError as error:
         why = f"The status cannot be written, so nothing is deleted. {error.message}"
-    nodes = {
-        key: replace(node, kept_because=why) if why else replace(node, record=records.get(key, node.record))
-        for key, node in needed.items()
-    }
-    return replace(turns, first={**turns.first, **nodes})
+    if not why:
+        needed = {key: replace(prune, record=records.get(key, prune.record)) for key, prune in needed.items()}
+    decided = decide_deletes(needed, Evidence(unrecorded=dict.fromkeys(needed, why)), Moment.LIFT)
+    return replace(turns, first={**turns.first, **decided})
 
 
 async def _reserve(run: RunContext, record: Record) -> Record | None:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from gitsync.desired.manifests.named_objects import NamedObject, list_named_objects
-from gitsync.desired.manifests.units import SUFFIXES, find_unit, is_inside
+from gitsync.desired.manifests.units import SUFFIXES, UNKNOWN, find_unit, is_inside
 from gitsync.model.manifests import Manifests
 from gitsync.model.problem import Problem
 from gitsync.planning.moved_manifests import (
@@ -30,12 +30,6 @@ from gitsync.repository.git.source.listing import EntryKind, Revision, SourceEnt
 from gitsync.repository.git.source.unread_paths import UnreadPaths, may_have_manifests
 from gitsync.repository.units.tree import list_folders
 
-_UNBUILT: Final = frozenset(
-    {"ApplicationFailed", "ChartFailed", "GeneratorNotFollowed", "KustomizationFailed", "UnitsConflict"}
-)
-"""Codes of units whose manifests are not known. A chart that nothing releases can be searched, and manifests in another
-repository count as removed from this one.
-"""
 _UNRELEASED: Final = "HelmChart"
 _LEFT_OUT: Final = "UnitLeftOut"
 _NO_TEXT: Final = "InvalidText"
@@ -120,7 +114,7 @@ class UnreadSource:
         for problem in self.problems:
             if problem.code == _UNRELEASED and is_inside(find_unit(path), find_unit(problem.path)):
                 return f"no release uses the chart of {problem.path}"
-            if problem.code in _UNBUILT and find_unit(path) in problem.parts:
+            if problem.code in UNKNOWN and find_unit(path) in problem.parts:
                 return f"the unit of {problem.location} is not built"
         return "no kustomization or other unit uses it"
 
@@ -190,7 +184,7 @@ class UnreadSource:
         """List the units that were not built, with the files that they alone may be built of."""
         read = self.unread.plain | self.unread.used
         for problem in self.problems:
-            if problem.code in _UNBUILT:
+            if problem.code in UNKNOWN:
                 blobs = {
                     path: blob
                     for path, blob in self.blobs.items()

@@ -25,11 +25,15 @@ ROOT = "."
 KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization", "Kustomization.yaml"})
 """Names of kustomization files, which are also the paths of their results."""
 
-UNBUILT = frozenset(
-    {"ApplicationFailed", "ChartFailed", "GeneratorNotFollowed", "HelmChart", "KustomizationFailed"}
-    | {"OtherSource", "UnitsConflict", "UnitLeftOut"}
+UNKNOWN = frozenset(
+    {"ApplicationFailed", "ChartFailed", "GeneratorNotFollowed", "KustomizationFailed", "UnitsConflict"}
 )
-"""Codes of problems of units without manifests in this run."""
+"""Codes of problems of units whose manifests are not known."""
+
+UNBUILT = UNKNOWN | {"HelmChart", "OtherSource", "UnitLeftOut"}
+"""Codes of problems of units without manifests in this run. A chart that nothing releases can be searched, and
+manifests in another repository count as removed from this one.
+"""
 
 
 def find_unit(path: str) -> str:

@@ -218,7 +218,7 @@ _FOLLOWED: Final = frozenset(
         "apiextensions.k8s.io",
     }
 )
-"""Groups whose documents have parts of manifests: patches, values, examples."""
+"""Groups whose documents have parts of manifests: patches, values, examples. Among them are those of controllers."""
 
 _ARGO_CD: Final = frozenset({"Application", "ApplicationSet", "AppProject"})
 """The kinds of argoproj.io that have such parts. A Workflow applies complete manifests."""

@@ -9,22 +9,20 @@ from typing import Final
 from gitsync.desired.manifests.unread_documents import collect_templates
 from gitsync.model.problem import Problem
 from gitsync.model.unit import Unit
-from gitsync.repository.units.argocd_sets import ARGO_CD
 from gitsync.repository.units.build_sandbox import UNRELEASED_CHART, Builds
 from gitsync.repository.units.chart_values import fill_values
 from gitsync.repository.units.controller_objects import follow
 from gitsync.repository.units.declarations import Declarations, ThisRepository, join_declarations
 from gitsync.repository.units.discovery import FoundUnits
-from gitsync.repository.units.flux_objects import FLUX
 from gitsync.repository.units.flux_variables import FluxVariables
 from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.object_fields import SourceView, read_published
-from gitsync.repository.units.object_reader import read_declarations
+from gitsync.repository.units.object_reader import CONTROLLERS, read_declarations
 from gitsync.repository.units.relevance import Relevance
 from gitsync.repository.units.unit_builds import BuiltUnits, build_units
 from gitsync.repository.units.unit_files import CoveredFolders
 
-_UNREAD: Final = frozenset({ARGO_CD.invalid, FLUX.invalid, "GeneratorNotFollowed"})
+_UNREAD: Final = frozenset({"GeneratorNotFollowed", *(controller.invalid for controller in CONTROLLERS)})
 """The codes of objects of controllers that cannot be read."""
 
 

@@ -46,34 +46,41 @@ UNRELEASED_CHART: Final = "HelmChart"
 
 
 class UnbuildableError(Exception):
-    """Ends the build of one unit, and never leaves this package."""
+    """Ends the build of one unit, and never leaves this package. Each tool has its own subclass."""
 
-    thing: ClassVar = "kustomization"  # what is built
-    _code: ClassVar = "KustomizationFailed"
+    thing: ClassVar[str]  # what is built
+    code: ClassVar[str]  # of the problem
 
     def __init__(self, message: str, *, hint: str = "", path: str, line: int = 1) -> None:
         super().__init__(message)
-        self.problem = Problem(code=self._code, message=message, hint=hint, path=path, line=line)
+        self.problem = Problem(code=self.code, message=message, hint=hint, path=path, line=line)
+
+
+class KustomizationError(UnbuildableError):
+    """Ends the build of one kustomization."""
+
+    thing: ClassVar = "kustomization"
+    code: ClassVar = "KustomizationFailed"
 
 
 class ApplicationError(UnbuildableError):
     """Ends the reading of one Argo CD Application."""
 
     thing: ClassVar = "Application"
-    _code: ClassVar = "ApplicationFailed"
+    code: ClassVar = "ApplicationFailed"
 
 
 class ChartError(UnbuildableError):
     """Ends the rendering of one Helm chart."""
 
     thing: ClassVar = "chart"
-    _code: ClassVar = "ChartFailed"
+    code: ClassVar = "ChartFailed"
 
 
 class UnreleasedChartError(ChartError):
     """A chart that nothing releases."""
 
-    _code: ClassVar = UNRELEASED_CHART
+    code: ClassVar = UNRELEASED_CHART
 
 
 def run_tool(call: ProgramCall, path: str, failure: type[UnbuildableError]) -> Ended:
@@ -130,7 +137,13 @@ def clean_complaint(text: str) -> str:
 
 
 class BuildJob(Protocol):
-    """What one build needs. `path` is the file that messages name; the digest covers all that the result depends on."""
+    """What one build needs. `path` is the file that messages name; the digest covers all that the result depends on.
+
+    Only jobs of kustomize (`KustomizeJob`) may be skipped, and have warnings and patches. The tool of the job decides
+    about those, and not the kind of its unit: an Application may be a chart.
+    """
+
+    failure: ClassVar[type[UnbuildableError]]  # the error of a build without time left
 
     @property
     def path(self) -> str: ...
@@ -192,9 +205,9 @@ class Builds:
     def _build(self, job: BuildJob, end: float) -> Built:
         remaining = end - time.monotonic()
         if remaining <= 0:
-            return UnbuildableError(
+            return job.failure(
                 f"{job.path} was not built: the builds of this source take too long.",
-                hint="Set --path to a part of the source, or exclude kustomizations with .gitsyncignore.",
+                hint=f"Set --path to a part of the source, or exclude {job.failure.thing}s with .gitsyncignore.",
                 path=job.path,
             )
         try:

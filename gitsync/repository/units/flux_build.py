@@ -17,7 +17,7 @@ from typing import Any, Final
 import yaml
 
 from gitsync.model.unit import Unit
-from gitsync.repository.units.build_sandbox import UnbuildableError
+from gitsync.repository.units.build_sandbox import KustomizationError, UnbuildableError
 from gitsync.repository.units.kustomization_reader import KustomizationReader, list_all_inputs
 from gitsync.repository.units.tree import SourceTree, list_folders
 
@@ -67,8 +67,8 @@ class OverlaidTree:
 def lay_out(unit: Unit, reader: KustomizationReader) -> tuple[str, KustomizationReader]:
     """Return the kustomization to build for a unit of Flux, and the source with it.
 
-    Raises UnbuildableError if the folder has no files, or its kustomization or a base of that cannot be read. What the
-    changes of Flux name is not checked.
+    Raises KustomizationError if the folder has no files, or its kustomization or a base of that cannot be read. What
+    the changes of Flux name is not checked.
     """
     own = reader.find_in(unit.path)
     if own is not None and not unit.settings.changes:
@@ -90,11 +90,11 @@ def _load(path: str, reader: KustomizationReader) -> Mapping[str, Any]:
     try:
         loaded: Mapping[str, Any] = yaml.load(reader.tree.read([path])[path], Loader=yaml.CSafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UnbuildableError(f"{path} is not valid YAML: {' '.join(str(error).split())}.", path=path) from error
+        raise KustomizationError(f"{path} is not valid YAML: {' '.join(str(error).split())}.", path=path) from error
     return loaded
 
 
-def place_at_object(error: UnbuildableError, unit: Unit) -> UnbuildableError:
+def place_at_object(error: UnbuildableError, unit: Unit) -> KustomizationError:
     """Locate an error at the object of a unit: its kustomization is not in the source as it is built."""
     problem = error.problem
     kustomization = posixpath.join(unit.path, GENERATED)
@@ -104,7 +104,7 @@ def place_at_object(error: UnbuildableError, unit: Unit) -> UnbuildableError:
         hint = unit.traits.build_hint.format(
             object=posixpath.basename(unit.name), path=unit.path or ".", file=unit.file
         )
-    return UnbuildableError(message, hint=hint, path=unit.file, line=unit.line)
+    return KustomizationError(message, hint=hint, path=unit.file, line=unit.line)
 
 
 def lay_over(changes: Mapping[str, Any], kustomization: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _list_resources(unit: Unit, reader: KustomizationReader) -> Iterator[str]:
     """List the manifests below the folder of a unit, and the nearest folders with a kustomization, by their relative
     paths.
 
-    Raises UnbuildableError if the folder has no files.
+    Raises KustomizationError if the folder has no files.
     """
     below = reader.list_below(unit.path)
     if not below:
@@ -155,7 +155,7 @@ def _list_resources(unit: Unit, reader: KustomizationReader) -> Iterator[str]:
             if variable
             else "Fix spec.path."
         )
-        raise UnbuildableError(message, hint=hint, path=unit.file, line=unit.line)
+        raise KustomizationError(message, hint=hint, path=unit.file, line=unit.line)
     folders = set[str]()
     for path in below:
         between = [folder for folder in list_folders(path) if len(folder) > len(unit.path)]

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.origins import SOURCE_COMMENT
@@ -67,6 +67,8 @@ _OTHER_MARK: Final = re.compile(rb"\$\{(helm_value_[0-9a-f]{16})_again\}")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartJob:
     """The rendering of one chart."""
+
+    failure: ClassVar[type[UnbuildableError]] = ChartError
 
     path: str  # the folder of the chart
     files: Mapping[str, bytes] = field(repr=False)

@@ -16,7 +16,7 @@ import yaml
 
 from gitsync.desired.catalog.type_words import add_article
 from gitsync.desired.problems.suggest import suggest
-from gitsync.repository.units.build_sandbox import UnbuildableError
+from gitsync.repository.units.build_sandbox import KustomizationError
 from gitsync.repository.units.tree import find_folder
 
 NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -58,7 +58,7 @@ _GROUP_OF_FLUX: Final = "kustomize.toolkit.fluxcd.io"  # its objects are Kustomi
 _LONGEST_WORD: Final = 100  # characters of a kind or a group that are shown
 
 
-class MisnamedFileError(UnbuildableError):
+class MisnamedFileError(KustomizationError):
     """A file with the name of a kustomization that has objects of other tools."""
 
 
@@ -88,8 +88,8 @@ class Kustomization:
 
 
 def read_kustomization(path: str, content: bytes) -> Kustomization:
-    """Read a kustomization, without a check of what it names. Raises UnbuildableError if it is not one, or if its name
-    is none that kustomize reads.
+    """Read a kustomization, without a check of what it names. Raises KustomizationError if it is not one, or if its
+    name is none that kustomize reads.
     """
     _check_name(path)
     root = _compose(path, content)
@@ -107,7 +107,7 @@ def is_kustomization(path: str, content: bytes) -> bool:
     """Return whether a file has the content of a kustomization, whatever its name is."""
     try:
         fields = _index_fields(_compose(path, content))
-    except UnbuildableError:
+    except KustomizationError:
         return False
     group, kind = _read_header(fields)
     if kind:
@@ -118,7 +118,7 @@ def is_kustomization(path: str, content: bytes) -> bool:
 def _check_name(path: str) -> None:
     if posixpath.basename(path) in NAMES:
         return
-    raise UnbuildableError(
+    raise KustomizationError(
         f"{path} is a kustomization, and kustomize reads no file of this name. The files of its folder are not read "
         "either, since they may need its changes.",
         hint=f"Rename it to {posixpath.join(find_folder(path), NAMES[0])}. To read the files as they are, add it to "
@@ -136,7 +136,7 @@ def _check_header(path: str, fields: Mapping[str, Any]) -> None:
     content = f"{add_article(kind[:_LONGEST_WORD])}{f' of {group[:_LONGEST_WORD]}' if group else ''}"
     if _is_misnamed(fields):
         raise _make_misnamed(path, content)
-    raise UnbuildableError(
+    raise KustomizationError(
         f"{path} cannot be built: kustomize reads files of this name, and the content is {content}.",
         hint=f"Write `kind: Kustomization` and `apiVersion: {_GROUP}/v1beta1`, or rename the file.",
         path=path,
@@ -236,7 +236,7 @@ def split_pair(text: str) -> tuple[str, ...]:
 
 def _compose(path: str, content: bytes) -> Any:
     if len(content) > _LARGEST:
-        raise UnbuildableError(f"{path} is too large for a kustomization ({len(content)} bytes).", path=path)
+        raise KustomizationError(f"{path} is too large for a kustomization ({len(content)} bytes).", path=path)
     try:
         root: Any = yaml.compose(content, Loader=yaml.CSafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -245,11 +245,11 @@ def _compose(path: str, content: bytes) -> Any:
         mark = error.problem_mark or error.context_mark
         reason = ", ".join(part for part in (error.context, error.problem) if part)
         line = min(mark.line + 1, max(1, len(content.splitlines()))) if mark else 1
-        raise UnbuildableError(f"{path} is not valid YAML: {reason}.", path=path, line=line) from error
+        raise KustomizationError(f"{path} is not valid YAML: {reason}.", path=path, line=line) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UnbuildableError(f"{path} is not valid YAML: {' '.join(str(error).split())}.", path=path) from error
+        raise KustomizationError(f"{path} is not valid YAML: {' '.join(str(error).split())}.", path=path) from error
     if root is None or root.id != "mapping":
-        raise UnbuildableError(f"{path} is not a kustomization: it must be a mapping.", path=path)
+        raise KustomizationError(f"{path} is not a kustomization: it must be a mapping.", path=path)
     return root
 
 
@@ -292,7 +292,7 @@ def _list_inline(text: str | bytes, field: str) -> Iterator[Reference]:
 
 
 def check_references(path: str, references: Iterable[Reference], folder: str) -> None:
-    """Raise UnbuildableError for a reference that leads out of the source. `path` is the file that has them; they are
+    """Raise KustomizationError for a reference that leads out of the source. `path` is the file that has them; they are
     read from `folder`.
     """
     for reference in references:
@@ -305,7 +305,7 @@ def _check_remote(path: str, reference: Reference) -> None:
     text = reference.text
     # kustomize would fetch it, and has no flag against that.
     if _ADDRESS.search(text) or (reference.field in BASES and _REMOTE.search(text)):
-        raise UnbuildableError(
+        raise KustomizationError(
             f"{path} names {text[:200]!r}: gitsync does not fetch remote files when it builds a kustomization.",
             hint="Keep a copy in the source and use its path, exclude the kustomization with .gitsyncignore, or set "
             "--path to a folder without it.",
@@ -318,8 +318,8 @@ def _check_path(path: str, reference: Reference, part: str, folder: str) -> None
     if part.startswith("/"):
         message = f"{path} names {reference.text[:200]!r}, a path of the machine, not of the source."
         hint = "Write the path from the folder of the kustomization."
-        raise UnbuildableError(message, hint=hint, path=path, line=reference.line)
+        raise KustomizationError(message, hint=hint, path=path, line=reference.line)
     if resolve(folder, part).partition("/")[0] == "..":
         message = f"{path} names {reference.text[:200]!r}, which is outside this source."
         hint = "Set SOURCE to the folder that contains both, and --path to the one to build."
-        raise UnbuildableError(message, hint=hint, path=path, line=reference.line)
+        raise KustomizationError(message, hint=hint, path=path, line=reference.line)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from gitsync.desired.problems.suggest import suggest
 from gitsync.errors import SourceError
-from gitsync.repository.units.build_sandbox import UnbuildableError
+from gitsync.repository.units.build_sandbox import KustomizationError
 from gitsync.repository.units.kustomization_files import (
     BASES,
     NAMES,
@@ -50,15 +50,15 @@ class KustomizationReader:
     _folders: dict[str, str] = field(default_factory=dict)
     """The folders of kustomizations, each with the path of its file, once they are needed."""
 
-    _known: dict[str, Kustomization | UnbuildableError] = field(default_factory=dict)
+    _known: dict[str, Kustomization | KustomizationError] = field(default_factory=dict)
     """The kustomizations that were read, by path."""
 
     def read(self, path: str) -> Kustomization:
-        """Read the kustomization at a path. Raises UnbuildableError if it cannot be read."""
+        """Read the kustomization at a path. Raises KustomizationError if it cannot be read."""
         if path not in self._known:
             self._known[path] = self._try_read(path)
         known = self._known[path]
-        if isinstance(known, UnbuildableError):
+        if isinstance(known, KustomizationError):
             raise known
         return known
 
@@ -66,7 +66,7 @@ class KustomizationReader:
         """Return whether a file has the name of a kustomization and objects of other tools."""
         try:
             self.read(path)
-        except UnbuildableError as error:
+        except KustomizationError as error:
             return isinstance(error, MisnamedFileError)
         return False
 
@@ -88,7 +88,7 @@ class KustomizationReader:
         """List the files of the source that a kustomization names, as far as it can be read."""
         try:
             texts = [text for reference in self.read(path).references for text in split_pair(reference.text)]
-        except UnbuildableError:
+        except KustomizationError:
             texts = [*self.list_names(path)]
         candidates = (resolve(find_folder(path), text) for text in texts)
         return (resolved for resolved in candidates if resolved in self.tree.paths)
@@ -127,7 +127,7 @@ class KustomizationReader:
         """List what a kustomization names as files and folders to build on; a guess if it cannot be read."""
         try:
             return tuple(reference.text for reference in self.read(path).references if reference.field in BASES)
-        except UnbuildableError:
+        except KustomizationError:
             pass
         try:
             # One that cannot be read still claims its bases: alone, they would be applied without their overlay.
@@ -136,18 +136,18 @@ class KustomizationReader:
             return ()
 
     def list_bases(self, kustomization: Kustomization) -> Iterator[str]:
-        """List the kustomizations that it is built on. Raises UnbuildableError for one that is not in the source."""
+        """List the kustomizations that it is built on. Raises KustomizationError for one that is not in the source."""
         for reference in kustomization.references:
             if reference.field in BASES and (base := self._find_base(kustomization, reference)):
                 yield base
 
-    def _try_read(self, path: str) -> Kustomization | UnbuildableError:
+    def _try_read(self, path: str) -> Kustomization | KustomizationError:
         try:
             return read_kustomization(path, self.tree.read([path])[path])
-        except UnbuildableError as error:
+        except KustomizationError as error:
             return error
         except SourceError as error:
-            return UnbuildableError(error.message, hint=error.hint, path=path)
+            return KustomizationError(error.message, hint=error.hint, path=path)
 
     def _find_base(self, kustomization: Kustomization, reference: Reference) -> str | None:
         target = resolve(kustomization.folder, reference.text)
@@ -155,7 +155,7 @@ class KustomizationReader:
             return None
         base = self.find_in(target)
         if base is None:
-            raise UnbuildableError(
+            raise KustomizationError(
                 f"{kustomization.path} names {reference.text!r}, which is neither a file nor a kustomization of this "
                 "source.",
                 hint="Fix the path, or keep a copy in the source: gitsync does not fetch remote bases.",
@@ -168,7 +168,7 @@ class KustomizationReader:
 def list_all_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
     """List every file that building the kustomization at `start` may need, sorted.
 
-    Raises UnbuildableError if it or one of its bases cannot be read, is not in the source, or names what may not be
+    Raises KustomizationError if it or one of its bases cannot be read, is not in the source, or names what may not be
     read.
     """
     reached = reach([start], reader)
@@ -181,7 +181,7 @@ def list_all_inputs(start: str, reader: KustomizationReader) -> tuple[str, ...]:
 
 
 def reach(start: Sequence[str], reader: KustomizationReader) -> dict[str, Kustomization]:
-    """Reach the kustomizations at some paths, and all that they are built on, by path. Raises UnbuildableError if one
+    """Reach the kustomizations at some paths, and all that they are built on, by path. Raises KustomizationError if one
     of them cannot be read, is not in the source, or names what may not be read.
     """
     pending, reached = list(start), dict[str, Kustomization]()

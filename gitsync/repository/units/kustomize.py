@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, ClassVar
 
 from gitsync.desired.manifests.origins import ORIGIN_PREFIX
 from gitsync.errors import SourceError
@@ -16,6 +16,7 @@ from gitsync.model.problem import Problem
 from gitsync.repository.units.build_sandbox import (
     MEMORY,
     TIMEOUT,
+    KustomizationError,
     UnbuildableError,
     clean_complaint,
     digest_inputs,
@@ -38,6 +39,8 @@ _SOURCE = ORIGIN_PREFIX.strip("./")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KustomizeJob:
     """The build of one kustomization."""
+
+    failure: ClassVar[type[UnbuildableError]] = KustomizationError
 
     path: str  # its folder
     files: Mapping[str, bytes] = field(repr=False)  # all that it may need; a Secret may be among them
@@ -73,7 +76,7 @@ def build(
 
     `files` are all that the build may need. `more` are fields of a kustomization around it. `is_restricted` keeps the
     tool to files below each kustomization. `timeout` is in seconds; the tool ends with `grace`. Raises SourceError if
-    no tool is installed, UnbuildableError if the build fails.
+    no tool is installed, KustomizationError if the build fails.
     """
     command = _make_command(path, is_restricted=is_restricted)
     with open_temporary_folder() as temporary:
@@ -94,10 +97,10 @@ def build(
             folder=wrapper,
             memory=MEMORY,
         )
-        result = run_tool(call, path, UnbuildableError)
+        result = run_tool(call, path, KustomizationError)
         # The tool may be too old for origins; and its complaint is shorter without the wrapper.
         if result.code != 0 and not more:
-            result = run_tool(replace(call, command=[*command, str(folder)], folder=folder), path, UnbuildableError)
+            result = run_tool(replace(call, command=[*command, str(folder)], folder=folder), path, KustomizationError)
     if result.code != 0:
         complaint = result.complaint.decode("utf-8", "replace")
         raise _explain(path, complaint.replace(f"{temporary / _SOURCE}/", "").replace(str(temporary / _SOURCE), "."))
@@ -116,12 +119,12 @@ def _make_command(path: str, *, is_restricted: bool) -> tuple[str, ...]:
     )
 
 
-def _explain(path: str, complaint: str) -> UnbuildableError:
+def _explain(path: str, complaint: str) -> KustomizationError:
     folder = str(PurePosixPath(path).parent)
     hint = f"Run `kustomize build {folder}`."
     if _RESTRICTED in complaint:
         hint = f"Set `loadRestrictor: none` for {folder} under `units` in gitsync.yaml, as Flux does, or move the file."
-    return UnbuildableError(f"{path} cannot be built: {_clean_complaint(complaint)}", hint=hint, path=path)
+    return KustomizationError(f"{path} cannot be built: {_clean_complaint(complaint)}", hint=hint, path=path)
 
 
 def _clean_complaint(complaint: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from gitsync.errors import SourceError
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit
-from gitsync.repository.units.build_sandbox import BuildJob, UnbuildableError
+from gitsync.repository.units.build_sandbox import BuildJob, KustomizationError, UnbuildableError
 from gitsync.repository.units.flux_build import make_metadata_fields, place_at_object
 from gitsync.repository.units.kinds.builder import MadeJobs
 from gitsync.repository.units.kustomization_files import Kustomization, Reference, resolve, split_pair
@@ -53,7 +53,7 @@ def make_kustomize_jobs(units: Mapping[str, Unit], find_start: FindStart, reader
                 more=make_metadata_fields(unit),
             )
         except SourceError as error:
-            errors[name] = UnbuildableError(error.message, hint=error.hint, path=unit.file)
+            errors[name] = KustomizationError(error.message, hint=error.hint, path=unit.file)
     return MadeJobs(jobs, errors)
 
 

@@ -15,7 +15,13 @@ from gitsync.errors import SourceError
 from gitsync.model.problem import Level, Problem
 from gitsync.model.unit import Unit
 from gitsync.model.unit_kind import UnitKind
-from gitsync.repository.units.build_sandbox import BuildJob, Builds, UnbuildableError, UnreleasedChartError
+from gitsync.repository.units.build_sandbox import (
+    BuildJob,
+    Builds,
+    KustomizationError,
+    UnbuildableError,
+    UnreleasedChartError,
+)
 from gitsync.repository.units.empty_builds import warn_empty_builds
 from gitsync.repository.units.flux_build import place_at_object
 from gitsync.repository.units.kinds.builder import find_builder
@@ -62,9 +68,7 @@ def build_units(
     skipped = _list_skipped(jobs, by_name, relevance or Relevance())
     texts, failed = _run_jobs({name: job for name, job in jobs.items() if name not in skipped}, builds)
     errors |= failed
-    # A kustomization that was made for the build has no file.
-    made = {name: error for name, error in errors.items() if error.problem.path not in reader.tree.paths}
-    errors |= {name: place_at_object(error, by_name[name]) for name, error in made.items()}
+    errors |= _locate_made(errors, by_name, reader.tree)
     warnings = dict.fromkeys(
         problem
         for name, job in jobs.items()
@@ -90,6 +94,17 @@ def build_units(
         ),
         skipped=frozenset(by_name[name].file for name in skipped),
     )
+
+
+def _locate_made(
+    errors: Mapping[str, UnbuildableError], units: Mapping[str, Unit], tree: SourceTree
+) -> dict[str, UnbuildableError]:
+    """Locate the error of a kustomization that was made for the build, so without a file, at the object of its unit."""
+    return {
+        name: place_at_object(error, units[name])
+        for name, error in errors.items()
+        if isinstance(error, KustomizationError) and error.problem.path not in tree.paths
+    }
 
 
 def _list_skipped(jobs: Mapping[str, BuildJob], units: Mapping[str, Unit], relevance: Relevance) -> frozenset[str]:
@@ -118,7 +133,7 @@ def _run_jobs(jobs: Mapping[str, BuildJob], builds: Builds) -> tuple[dict[str, b
     for name, job in jobs.items():
         if name not in results:
             message = f"{job.path} was not built: neither kustomize nor kubectl is installed."
-            errors[name] = UnbuildableError(message, hint="Install one of them.", path=job.path)
+            errors[name] = KustomizationError(message, hint="Install one of them.", path=job.path)
     return texts, errors
 
 

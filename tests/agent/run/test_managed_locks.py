@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitsync.agent.run.revision_plan import plan_revisions
+from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings, ManagementLock, Timing
 from gitsync.emulator.types.behaviour import Style
 from gitsync.model.check import CheckName
@@ -178,6 +179,32 @@ def test_the_checks_leave_out_a_lock_that_the_run_lifts(world):
     assert [result.key.name for result in planned.results if result.is_refused] == []
     assert world.sync(**PRUNING, **CHECKS).exit_code == 0
     assert world.writes == [f"DELETE {LOCK}", f"PUT {HUB}", f"DELETE {SPOKE}"]
+
+
+class LosesStatus(World):
+    """Its status can no longer be written once the lock was read that it will lift."""
+
+    is_lost = False
+
+    def azure(self):
+        return Emulator(self.settings, self.store, self.clock, self._lose)
+
+    def _lose(self, request):
+        if self.is_lost and (request.method, request.path) == ("GET", LOCK):
+            (self.state / ".half-written").mkdir()
+        return False
+
+
+def test_a_lock_is_not_lifted_if_that_cannot_be_recorded(tmp_path):
+    world = LosesStatus(tmp_path)
+    world.says(**BASE, alock=lock()).sync()
+    world.is_lost = True
+    report = world.says(group=GROUP, hub=network("hub")).sync(**PRUNING)
+    assert world.writes == []
+    kept = find(report, "keep")
+    assert (kept.verdict, kept.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
+    assert kept.condition.message.startswith("The status cannot be written, so nothing is deleted.")
+    assert find(report, "spoke").condition.reason == "PruneHeld"
 
 
 def refuse_delete(path):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from gitsync.repository.units.build_sandbox import UnbuildableError
+from gitsync.repository.units.build_sandbox import KustomizationError, UnbuildableError
 from tests.support.kept_builds import KeptBuilds
 
 
@@ -15,6 +15,7 @@ class Job:
     path: str = "kustomization.yaml"
     files: dict[str, bytes] = field(default_factory=dict)
     runs: int = 0
+    failure: type[UnbuildableError] = KustomizationError
 
     def run(self, timeout, grace):
         self.runs += 1
@@ -60,7 +61,7 @@ def test_neither_is_a_build_by_another_version_of_a_tool(tmp_path, monkeypatch):
 
 
 def test_a_failure_is_not_kept(tmp_path):
-    fails = Job(result=UnbuildableError("It fails.", path="kustomization.yaml"))
+    fails = Job(result=KustomizationError("It fails.", path="kustomization.yaml"))
     for _ in range(2):
         KeptBuilds(kept=tmp_path).run([fails])
     assert fails.runs == 2

@@ -11,8 +11,13 @@ from pathlib import Path
 import pytest
 
 import gitsync
-from gitsync.model.unit_kind import UnitKind
+from gitsync.desired.manifests.units import UNBUILT
+from gitsync.desired.manifests.unread_documents import find_embedded
+from gitsync.desired.manifests.yaml_documents import read_documents
+from gitsync.model.unit_kind import CONTROLLER_NAMES, UnitKind
+from gitsync.repository.units.build_sandbox import UnbuildableError
 from gitsync.repository.units.kinds.builder import UnitBuilder, find_builder
+from gitsync.repository.units.object_reader import CONTROLLERS
 from tests.support.command_line import run_here
 
 PACKAGE = Path(gitsync.__file__).parent
@@ -28,8 +33,14 @@ from gitsync.repository.units.build_sandbox import UnbuildableError
 from gitsync.repository.units.tree import find_folder, is_below
 
 
+class JsonLinesError(UnbuildableError):
+    thing = "file"
+    code = "JsonLinesFailed"
+
+
 @dataclass(frozen=True)
 class Job:
+    failure = JsonLinesError
     path: str
     files: dict[str, bytes]
 
@@ -39,7 +50,7 @@ class Job:
 
     def run(self, timeout, grace):
         if not self.files[self.path].startswith(b"{"):
-            raise UnbuildableError(f"{self.path} has a line that is not JSON.", hint="Fix it.", path=self.path)
+            raise JsonLinesError(f"{self.path} has a line that is not JSON.", hint="Fix it.", path=self.path)
         return b"".join(b"---\\n" + line for line in self.files[self.path].splitlines(keepends=True))
 
 
@@ -143,3 +154,24 @@ def test_every_kind_has_its_module_and_every_module_its_row():
     modules = {path.stem for path in (PACKAGE / "repository/units/kinds").glob("*.py")} - {"__init__", "builder"}
     assert modules == {kind.word for kind in UnitKind}
     assert all(UnitBuilder in type(find_builder(kind)).__mro__ for kind in UnitKind)
+
+
+def list_errors(kind=UnbuildableError):
+    return [error for each in kind.__subclasses__() for error in (each, *list_errors(each))]
+
+
+def test_each_code_of_a_unit_that_is_not_built_holds_its_deletes():
+    assert {error.code for error in list_errors()} <= UNBUILT
+
+
+OBJECTS = [(group, kind, controller.name) for controller in CONTROLLERS for group, kind in controller.readers]
+
+
+@pytest.mark.parametrize(("group", "kind", "name"), OBJECTS, ids=[kind for _, kind, _ in OBJECTS])
+def test_each_object_of_a_controller_is_known_where_no_reader_is(group, kind, name):
+    assert [tool for end, tool in CONTROLLER_NAMES.items() if group.endswith(end)] == [name], "reports name it"
+    inner = {"apiVersion": "network.azure.com/v1api20201101", "kind": "VirtualNetwork", "spec": {}}
+    text = json.dumps({"apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": "a"}, "spec": {"patch": inner}})
+    (document,) = read_documents("a.yaml", text.encode()).documents
+    declares = kind in {each.value.declared_by for each in UnitKind}
+    assert not (declares and find_embedded(document)), "what its object has in it is a part, such as a patch"

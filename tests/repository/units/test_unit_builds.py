@@ -1,6 +1,9 @@
 """What becomes of units: files with their units, and a problem for each that is not built."""
 
 import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import pytest
 
@@ -8,7 +11,7 @@ from gitsync.errors import SourceError
 from gitsync.model.problem import Level
 from gitsync.model.unit import Unit, UnitOptions
 from gitsync.model.unit_kind import UnitKind
-from gitsync.repository.units.build_sandbox import Builds, UnbuildableError
+from gitsync.repository.units.build_sandbox import Builds, ChartError, UnbuildableError
 from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.kustomize import KustomizeJob
 from gitsync.repository.units.unit_builds import build_units, list_inputs
@@ -176,6 +179,26 @@ def test_builds_end_when_their_time_is_over(tool):
     builds = Builds(seconds=0.0)
     (problem,) = built(GOOD, unit("a/kustomization.yaml"), builds=builds).problems
     assert "the builds of this source take too long" in problem.message
+
+
+@dataclass
+class OtherJob:
+    failure: ClassVar = ChartError
+    path: str = "a"
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    digest: str = ""
+
+
+def test_a_build_without_time_fails_as_what_it_builds():
+    (error,) = Builds(seconds=0.0).run([OtherJob()])
+    assert (type(error), error.problem.code) == (ChartError, "ChartFailed")
+    assert error.problem.hint.endswith("or exclude charts with .gitsyncignore.")
+
+
+def test_an_error_names_what_is_built():
+    """So a new kind, which needs an error of its own, cannot report the failure of another one."""
+    with pytest.raises(AttributeError):
+        UnbuildableError("m", path="a")
 
 
 def test_a_failure_is_kept_too(tool):

@@ -1,7 +1,8 @@
 """Rules for the leaves of one resource type, each with its evidence: behaviour that Azure's other types do not share.
 
-`UNTOLD` is the outcome for a value that Azure sets itself regardless of the request, and only for known values. A rule
-holds one way: false that comes back true is Azure's doing, true that comes back false is not.
+`UNTOLD` is the outcome for a value that Azure sets itself regardless of the request, and only for known values. Such a
+rule holds one way: false that comes back true is Azure's doing, true that comes back false is not. A rule about two
+ways to write one value, such as another case (`compare_without_case`), holds both ways.
 """
 
 from __future__ import annotations
