@@ -26,7 +26,7 @@ from tests.support.fault_rules import rules
 from tests.support.random_bodies import RandomBody, make_random_body
 from tests.support.world import GROUP, GROUP_ID, World
 
-COUNT = 16
+COUNT = 24
 FORMS: Mapping[str, Any] = {
     "text": text, "markdown": markdown, "html": page, "json": json_report, "junit": junit, "sarif": sarif,
 }  # fmt: skip
