@@ -74,11 +74,15 @@ def dripping() -> Iterator[tuple[str, threading.Event]]:
                 return
 
     with socket.create_server(("127.0.0.1", 0)) as server:
-        threading.Thread(target=serve, daemon=True).start()
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
         try:
             yield f"http://127.0.0.1:{server.getsockname()[1]}", requested
         finally:
             over.set()
+            # A thread that still waits would take connections of the next socket with this number.
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join(10)
 
 
 HANGING: dict[str, Callable[[Path], None]] = {}

@@ -66,7 +66,8 @@ def test_a_full_disk_loses_nothing(ended, gathered):
 def rewrite(rig: Rig, ref: str, change) -> None:
     """Write the commit of a branch again, with another text."""
     file = rig.bare / ref
-    text = change(read_object(rig.bare, file.read_text().strip()).decode())
+    _, content = read_object(rig.bare, file.read_text().strip())
+    text = change(content.decode())
     file.write_text(write_object(rig.bare, "commit", text.encode()).hex())
 
 
