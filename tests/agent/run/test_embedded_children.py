@@ -274,6 +274,18 @@ def test_of_two_refusals_the_one_of_the_body_in_git_is_shown(world):
         assert (added in found.advice, "without its children" in found.advice) == (True, bool(added)), (why, ends)
 
 
+def test_the_registration_of_a_provider_is_not_covered_by_a_refusal(world):
+    match = "match: {{method: PUT, path: '*/virtualnetworks/hub', {}}}"
+    answer = "answer: {{code: {}, status: {}}}"
+    refusals = [("nth: 2", FIRST[0], 400), ("after: 2", "MissingSubscriptionRegistration", 409)]
+    lines = (f"{{{match.format(when)}, {answer.format(code, status)}}}" for when, code, status in refusals)
+    world.settings = type(world.settings)(limits=None, rules=rules(*lines))
+    world.synced(group=GROUP, vnet=VNET, one=SUBNET)
+    wider, other = VNET.replace("/16", "/15"), SUBNET.replace("10.0.0.0/24", "10.0.8.0/24")
+    report = world.says(group=GROUP, vnet=wider, one=other).sync(register_providers=True, resource_timeout=60.0)
+    assert of(report, "VirtualNetwork").condition.reason == "Reconciling"
+
+
 WALL = of_group("NetworkSecurityGroup", NET, "wall", "location: westeurope")
 WALL_ID = f"{GROUP_ID}/providers/Microsoft.Network/networkSecurityGroups/wall"
 
