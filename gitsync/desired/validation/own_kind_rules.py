@@ -66,7 +66,8 @@ def check_assignments_together(members: Sequence[Member]) -> Iterator[tuple[Memb
     for member in (member for member in members if member.resource.key[:2] == ASSIGNMENT):
         resource = member.resource
         values = [resource.spec.get(name) for name in ("principal", "resource", "role")]
-        if None in values:
+        # One that is missing, or names what cannot be found, is reported by itself.
+        if any(value is None or (isinstance(value, ComputedValue) and not value.reads) for value in values):
             continue
         # A name that stands for an id is a computed value by now: names with and without namespace read one resource.
         wanted = tuple(value.reads if isinstance(value, ComputedValue) else str(value) for value in values)

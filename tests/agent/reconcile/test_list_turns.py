@@ -5,12 +5,14 @@ from collections import Counter
 
 import pytest
 
-from gitsync.agent.reconcile.lists import Lists
+from gitsync.agent.reconcile.lists import Lists, is_settled
 from gitsync.desired.catalog.collections import Collection
 from gitsync.errors import ArmError
+from gitsync.extensions.registry import Registry
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import ListLevel
 from gitsync.model.gvk import Key
+from gitsync.model.live import Live
 from gitsync.planning.list_cover import ListedResource, choose_cover
 from tests.support.handmade_kinds import a_kind
 
@@ -125,3 +127,23 @@ async def test_the_doubt_about_one_type_is_told_once_with_those_it_concerns():
     assert azure.lists.take_doubtful() == frozenset(), "they are read once"
     (warning,) = azure.lists.warn_distrusted()
     assert str(other) in warning.message
+
+
+ENTRY = {"id": f"{PARENTS}/1/things/a", "type": "Microsoft.X/parents/things", "properties": {"size": 1}}
+
+
+@pytest.mark.parametrize(
+    ("changed", "settled", "why"),
+    [
+        ({}, True, "it is the resource"),
+        ({"id": ENTRY["id"].upper()}, True, "in another case"),
+        ({"id": f"{PARENTS}/2/things/a"}, False, "it is another one"),
+        ({"id": None}, False, "it has no id"),
+        ({"type": 5}, False, "a number for a type"),
+        ({"properties": []}, False, "a list for properties"),
+        ({"properties": {"provisioningState": "Updating"}}, False, "it is changing"),
+    ],
+)
+def test_an_entry_shows_a_settled_resource(changed, settled, why):
+    live = Live(body=ENTRY | changed)
+    assert is_settled(live, ArmId(ENTRY["id"]), ("x", "Thing"), Registry(())) is settled, why

@@ -236,13 +236,16 @@ def test_a_parent_does_not_fail_for_its_child(world):
 
 
 FIRST = ("NetcfgInvalidSubnet", "Subnet one is not valid.")
+FIXED = ("PropertyChangeNotAllowed", "The address space is fixed.")
 SECOND = [
-    (FIRST, "", "the same again"),
+    (FIRST, FIRST, "", "the same again"),
     (
         ("InUseSubnetCannotBeDeleted", "Subnet one is in use."),
+        FIRST,
         "InUseSubnetCannotBeDeleted: Subnet one is in use.",
         "another",
     ),
+    (FIXED, FIXED, "", "one that leads to a replacement"),
 ]
 
 
@@ -258,17 +261,29 @@ def test_of_two_refusals_the_one_of_the_body_in_git_is_shown(world):
     match = "match: {{method: PUT, path: '*/virtualnetworks/hub{0}', nth: {1}}}"
     refusals = (
         f"{{{match.format(number, nth)}, {ends.format(*refusal)}}}"
-        for number, (second, _, _, ends) in enumerate(rows)
+        for number, (second, _, _, _, ends) in enumerate(rows)
         for nth, refusal in ((2, FIRST), (3, second))
     )
     world.settings = type(world.settings)(limits=None, rules=rules(*refusals))
     wider, other = VNET.replace("/16", "/15"), SUBNET.replace("10.0.0.0/24", "10.0.8.0/24")
     for vnet, subnet in ((VNET, SUBNET), (wider, other)):
         report = world.says(group=GROUP, **number_nets(vnet, [subnet] * len(rows))).sync()
-    for number, (_, added, why, ends) in enumerate(rows):
+    for number, (_, shown, added, why, ends) in enumerate(rows):
         found = of(report, "VirtualNetwork", f"hub{number}").condition
-        assert (found.reason, found.message) == FIRST, (why, ends)
+        assert (found.reason, found.message) == shown, (why, ends)
         assert (added in found.advice, "without its children" in found.advice) == (True, bool(added)), (why, ends)
+
+
+def test_the_registration_of_a_provider_is_not_covered_by_a_refusal(world):
+    match = "match: {{method: PUT, path: '*/virtualnetworks/hub', {}}}"
+    answer = "answer: {{code: {}, status: {}}}"
+    refusals = [("nth: 2", FIRST[0], 400), ("after: 2", "MissingSubscriptionRegistration", 409)]
+    lines = (f"{{{match.format(when)}, {answer.format(code, status)}}}" for when, code, status in refusals)
+    world.settings = type(world.settings)(limits=None, rules=rules(*lines))
+    world.synced(group=GROUP, vnet=VNET, one=SUBNET)
+    wider, other = VNET.replace("/16", "/15"), SUBNET.replace("10.0.0.0/24", "10.0.8.0/24")
+    report = world.says(group=GROUP, vnet=wider, one=other).sync(register_providers=True, resource_timeout=60.0)
+    assert of(report, "VirtualNetwork").condition.reason == "Reconciling"
 
 
 WALL = of_group("NetworkSecurityGroup", NET, "wall", "location: westeurope")

@@ -494,6 +494,15 @@ def test_a_report_of_another_revision_is_refused(recorded):
         join_run(recorded._replace(reports={**recorded.reports, 1: text}), SystemClock())
 
 
+def test_a_worker_that_was_started_again_after_all_was_gathered_has_not_ended(recorded):
+    """The status branch has the ends of before."""
+    again, *others = recorded.workers
+    workers = (replace(again, exit_code=None), *others)
+    report = join_run(recorded._replace(workers=workers, ended=dict.fromkeys((1, 2, 3), 0)), SystemClock())
+    assert [problem.code for problem in report.problems] == ["ShardNotEnded"]
+    assert (report.exit_code, report.interrupted) == (1, True)
+
+
 def test_an_end_that_no_sync_has_is_refused(ended):
     text = ended.git("log", "-1", "--format=%B", "gitsync/status-shards/42/1").replace("Ended: 0", "Ended: 99")
     rewrite(ended, 1, ended.git("show", "gitsync/status-shards/42/1:report.json") + " ", text)

@@ -60,8 +60,8 @@ def test_the_bands_of_waves_cover_the_whole_width_once():
     for number in (1, 3, 30, 300):
         bands = laid_out(rebuilt(number)).bands
         assert float(bands[0].x) == 0
-        for one, after in pairwise(bands):
-            assert float(one.x) + float(one.width) == pytest.approx(float(after.x), abs=0.02)
+        for band, after in pairwise(bands):
+            assert float(band.x) + float(band.width) == pytest.approx(float(after.x), abs=0.02)
         assert float(bands[-1].x) + float(bands[-1].width) == pytest.approx(100, abs=0.02)
 
 
