@@ -54,9 +54,9 @@ class Prune:
     record: Record
     detaches: bool = False  # it is only forgotten
     depends_on: tuple[Key, ...] = ()  # the prunes that go first: its dependents
-    kept_because: str = (
-        ""  # why it is not deleted, "" if it may be; only `decide_deletes` of `planning.delete_guards` sets it
-    )
+    kept_because: str = ""
+    """Why it is not deleted, "" if it may be; only `decide_deletes` of `planning.delete_guards` sets it."""
+
     within: Key | None = None  # the group or parent whose delete includes this resource
     carries: tuple[Record, ...] = ()  # the records that the delete of a group includes
     reason: str = ""  # a sentence on how it was removed from git

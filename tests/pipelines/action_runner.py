@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from tests.pipelines.scripts import run_script
+from tests.pipelines.scripts import run_job_script
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -60,7 +60,7 @@ class Job:
         output = self.folder / "output"
         output.write_text("")
         variables = {name: _expand(value, contexts) for name, value in step.get("env", {}).items()}
-        done = run_script(
+        done = run_job_script(
             ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]],
             self.folder,
             {**self.env, **self._variables(output), **variables},

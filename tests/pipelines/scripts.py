@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.support.command_line import Ended
-from tests.support.shell_commands import run_beside
+from tests.support.shell_commands import run_shells_here
 
 
-def run_script(command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Ended:
+def run_job_script(command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Ended:
     """Run a script to its end."""
 
     def run(programs: Path) -> Ended:
@@ -21,4 +21,4 @@ def run_script(command: Sequence[str], folder: Path, variables: Mapping[str, str
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 
-    return run_beside(run)
+    return run_shells_here(run)

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.pipelines.hosted import GROUP, TOKEN, host_estate
-from tests.pipelines.scripts import run_script
+from tests.pipelines.scripts import run_job_script
 from tests.support.command_line import SUBSCRIPTION, run_here
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -133,7 +133,7 @@ def test_gitlab_shares_a_run_in_a_child_pipeline(tmp_path):
             "WORKERS": "2",
         }
         (write,) = GITLAB["gitsync-shards"]["script"]
-        assert run_script(["bash", "-c", write], project, variables).code == 0
+        assert run_job_script(["bash", "-c", write], project, variables).code == 0
         generated = yaml.safe_load((project / "shards.yml").read_text())
         assert generated.keys() == {"gitsync-worker"} <= CHILD.keys(), "what is generated adds the matrix of this job"
         (matrix,) = generated["gitsync-worker"]["parallel"]["matrix"]
@@ -149,7 +149,7 @@ def test_gitlab_shares_a_run_in_a_child_pipeline(tmp_path):
         (gather,) = CHILD["gitsync-gather"]["script"]
         assert "Created 2" in call(gather, project, filled)
         (post,) = CHILD["gitsync-gather"]["after_script"]
-        assert run_script(["bash", "-c", post], project, filled | {"POST_STATUS": "true"}).code == 0
+        assert run_job_script(["bash", "-c", post], project, filled | {"POST_STATUS": "true"}).code == 0
         assert [(status["commit"], status["state"]) for status in estate.host.statuses] == [(commit, "success")]
         require_recorded(estate)
 
@@ -189,7 +189,7 @@ def test_azure_pipelines_shares_a_run_among_jobs(tmp_path):
             "WORKERS": "2",
         }
         (pin,) = (step for step in jobs["gitsync_shards"]["steps"] if step.get("name") == "shards")
-        done = run_script(["bash", "-c", pin["bash"]], tmp_path, variables)
+        done = run_job_script(["bash", "-c", pin["bash"]], tmp_path, variables)
         outputs = dict(
             re.findall(r"^##vso\[task.setvariable variable=(\w+);isOutput=true\](.+)$", done.out, re.MULTILINE)
         )

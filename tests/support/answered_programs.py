@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from socketserver import StreamRequestHandler, TCPServer
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 _PROGRAM = """\
 #!{python} -ISE
@@ -59,9 +59,8 @@ def write_program(folder: Path, name: str, port: int) -> Path:
     return program
 
 
-def read_call(stream: object) -> ProgramCall:
-    """Read what a program sends."""
-    home, folder, name, arguments, stdin, environment = marshal.loads(stream.read(int(stream.read(12))))  # type: ignore[attr-defined]
+def _read_call(stream: IO[bytes]) -> ProgramCall:
+    home, folder, name, arguments, stdin, environment = marshal.loads(stream.read(int(stream.read(12))))
     variables = {os.fsdecode(key): os.fsdecode(value) for key, value in environment.items()}
     return ProgramCall(Path(home), Path(folder), name, arguments, stdin, variables)
 
@@ -77,7 +76,7 @@ def answer_calls(answer: Callable[[ProgramCall], Answer]) -> int:
 
     class Handler(StreamRequestHandler):
         def handle(self) -> None:
-            call = read_call(self.rfile)
+            call = _read_call(self.rfile)
             try:
                 ended = answer(call)
             except Exception as error:  # noqa: BLE001 - as an interpreter ends

@@ -220,16 +220,21 @@ def _make_tree(tree: Mapping[str, Any], write: WriteObject) -> bytes:
 
 def name_object(kind: str, content: bytes) -> bytes:
     """Return the id of an object."""
-    return hashlib.sha1(b"%s %d\0%s" % (kind.encode(), len(content), content)).digest()
+    return hashlib.sha1(_add_header(kind, content)).digest()
+
+
+def _add_header(kind: str, content: bytes) -> bytes:
+    return b"%s %d\0%s" % (kind.encode(), len(content), content)
 
 
 def write_object(top: Path, kind: str, content: bytes) -> bytes:
     """Write an object into a git directory, as a file of its own, and return its id."""
-    own = name_object(kind, content)
+    complete = _add_header(kind, content)
+    own = hashlib.sha1(complete).digest()
     file = top / "objects" / own.hex()[:2] / own.hex()[2:]
     if not file.exists():
         file.parent.mkdir(exist_ok=True)
-        file.write_bytes(zlib.compress(b"%s %d\0%s" % (kind.encode(), len(content), content), 1))
+        file.write_bytes(zlib.compress(complete, 1))
         file.chmod(0o444)
     return own
 

@@ -20,7 +20,7 @@ from tests.support.warm_server import receive
 T = TypeVar("T")
 
 
-def run_beside(work: Callable[[Path], T]) -> T:
+def run_shells_here(work: Callable[[Path], T]) -> T:
     """Do work in a thread, and run here what its shells start as `gitsync` from the folder that it gets."""
     with (
         ThreadPoolExecutor(1) as thread,

@@ -99,7 +99,10 @@ def _is_coroutine(function: Callable[..., Any]) -> bool:
 
 
 def _is_shared(item: Any, name: str) -> bool:
-    if name in ("request", "tmp_path"):  # fixtures may get both, and are looked at themselves
-        return (name == "tmp_path") is (name in inspect.signature(item.obj).parameters)
+    is_argument = name in inspect.signature(item.obj).parameters
+    if name == "tmp_path":  # each row gets a folder of its own; for a fixture of a test, it would be one for all rows
+        return is_argument
+    if name == "request":  # of a fixture, which is looked at itself
+        return not is_argument
     fixtures = item._fixtureinfo.name2fixturedefs.get(name, ())
     return bool(fixtures) and all(fixture.scope in _SHARED and not _is_coroutine(fixture.func) for fixture in fixtures)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitsync.repository.units.kustomize import has_tool
-from tests.support.shell_commands import run_beside
+from tests.support.shell_commands import run_shells_here
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,7 +36,7 @@ def test_the_output_on_the_page_is_what_the_commands_print(tool, page, tmp_path)
     """To update a page after a change of messages: python tools/worked_examples.py --write"""
     assert ROOT / page in tool.PAGES
     example = tool.read_page(ROOT / page)
-    printed = run_beside(lambda programs: tool.run_example(example, tmp_path, programs))
+    printed = run_shells_here(lambda programs: tool.run_example(example, tmp_path, programs))
     assert [tool.normalise(text) for text in printed] == [tool.normalise(command.shown) for command in example.commands]
     assert any("gitsync" in command.text and command.shown.strip() for command in example.commands)
 
