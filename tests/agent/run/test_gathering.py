@@ -107,20 +107,20 @@ class Rig:
         self.revision = commit_all(self.work)
         subprocess.run(["git", "push", "--quiet", "origin", "main"], cwd=self.work, check=True)
 
-    def sync(self, *shards: int, progress=None, stopped=False, **settings):
+    def sync(self, *shards: int, of: int = WORKERS, progress=None, stopped=False, writes=True, **settings):
         """Run these workers at once; without a number, one that syncs all. Their reports, in that order."""
-        return asyncio.run(self._sync(shards, progress, stopped, settings))
+        settings_of_shards = [{"shard": f"{number}/{of}"} for number in shards] or [{}]
+        return asyncio.run(self._sync([settings | own for own in settings_of_shards], progress, stopped, writes))
 
-    async def _sync(self, shards, progress, stopped, settings):
+    async def _sync(self, runs, progress, stopped, writes):
         stop = asyncio.Event()
         if stopped:
             stop.set()
         async with Emulator(EmulatorSettings(limits=None), self.store) as azure:
-            config = replace(self.config, endpoint=azure.url, **settings)
-            configs = [replace(config, shard=f"{number}/{WORKERS}") for number in shards] or [config]
+            configs = [replace(self.config, endpoint=azure.url, **settings) for settings in runs]
             try:
                 return await asyncio.gather(
-                    *(execute(config, writes=True, progress=progress, stop=stop) for config in configs)
+                    *(execute(config, writes=writes, progress=progress, stop=stop) for config in configs)
                 )
             finally:
                 self.puts += [request.path for request in azure.requests if request.method == "PUT"]
@@ -176,18 +176,6 @@ def gathered(synced, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def never_begun(new, tmp_path_factory):
-    """The third has run and then the first, and the second has not; gathered after each: what is there now, and the
-    report.
-    """
-    rig = new.copy(tmp_path_factory.mktemp("never-begun"))
-    rig.sync(3)
-    assert rig.gather().exit_code == 1
-    rig.sync(1)
-    return rig, rig.gather(heartbeat=True, notify=Secret("nothing://here"))
-
-
-@pytest.fixture(scope="module")
 def killed_at_first(new, tmp_path_factory):
     """The second was killed before another began."""
     rig = new.copy(tmp_path_factory.mktemp("killed-at-first"))
@@ -196,12 +184,11 @@ def killed_at_first(new, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def killed(killed_at_first, tmp_path_factory):
-    """The same after the others have run in another order, gathered: what is there now, and the report."""
-    rig = killed_at_first.copy(tmp_path_factory.mktemp("killed"))
-    for number in (3, 1):
-        rig.sync(number)
-    return rig, rig.gather()
+def unfinished(killed_at_first, tmp_path_factory):
+    """Then the third has run, and the first has not begun; gathered: what is there now, and the report."""
+    rig = killed_at_first.copy(tmp_path_factory.mktemp("unfinished"))
+    rig.sync(3)
+    return rig, rig.gather(heartbeat=True, notify=Secret("nothing://here"))
 
 
 @pytest.fixture
@@ -218,34 +205,14 @@ def test_the_status_is_that_of_a_run_with_one_worker(gathered, alone):
     check_complete(*gathered, alone)
 
 
-def killed_and_then_stopped_and_gathered_each_time_before_it_was_started_again(states, folder):
-    ended, report = states("killed")
-    assert report.exit_code == 1
-    rig = ended.copy(folder)
+def test_it_is_the_same_whatever_happened_to_the_workers(unfinished, alone, tmp_path):
+    """One was killed, then stopped, and then started again; the last was started once the others were gathered."""
+    rig = unfinished[0].copy(tmp_path)
     rig.sync(2, stopped=True)
     assert rig.gather().exit_code == 1
     rig.sync(2)
-    return rig
-
-
-def gathered_after_each_and_the_last_started_once_the_others_were(states, folder):
-    ended, report = states("never_begun")
-    assert report.exit_code == 1
-    rig = ended.copy(folder)
-    rig.sync(2)
-    return rig
-
-
-@pytest.mark.parametrize(
-    "history",
-    [
-        killed_and_then_stopped_and_gathered_each_time_before_it_was_started_again,
-        gathered_after_each_and_the_last_started_once_the_others_were,
-    ],
-    ids=lambda history: history.__name__.replace("_", " "),
-)
-def test_it_is_the_same_whatever_happened_to_the_workers(request, tmp_path, alone, history):
-    rig = history(request.getfixturevalue, tmp_path)
+    assert rig.gather().exit_code == 1
+    rig.sync(1)
     check_complete(rig, rig.gather(), alone)
 
 
@@ -262,21 +229,17 @@ def check_complete(rig, report, alone):
     assert report.requests.writes == len(rig.puts), "nor counted twice"
 
 
-def test_a_shard_that_never_began_is_a_problem_and_its_resources_stay_what_they_were(never_begun):
-    rig, report = never_begun
-    (problem,) = report.problems
-    assert (problem.code, problem.is_error) == ("ShardNotEnded", True)
-    assert problem.message.startswith("Shard 2/3 of run 42 has not ended: it recorded nothing.")
-    assert "gitsync sync --shard 2/3 --run-id 42" in problem.hint
-    assert (report.exit_code, report.interrupted, len(report.results)) == (1, True, 4)
-    assert rig.read("inventory.json").count('"key":') == 4
-    assert rig.branches() == ["gitsync/runs/42", STATUS, "gitsync/status-shards/42/1", "gitsync/status-shards/42/3"]
-
-
-def test_a_shard_that_was_killed_is_named_with_its_age(killed):
-    (problem,) = killed[1].problems
-    assert "its last record is " in problem.message
-    assert " old." in problem.message
+def test_a_shard_that_has_not_ended_is_a_problem_and_its_resources_stay_what_they_were(unfinished):
+    rig, report = unfinished
+    never_begun, killed = report.problems
+    assert (never_begun.code, never_begun.is_error) == (killed.code, killed.is_error) == ("ShardNotEnded", True)
+    assert never_begun.message.startswith("Shard 1/3 of run 42 has not ended: it recorded nothing.")
+    assert "gitsync sync --shard 1/3 --run-id 42" in never_begun.hint
+    assert killed.message.startswith("Shard 2/3 of run 42 has not ended: its last record is ")
+    assert " old." in killed.message
+    assert (report.exit_code, report.interrupted, len(report.results)) == (1, True, 2)
+    assert rig.read("inventory.json").count('"key":') == 4, "with what the killed one may have created"
+    assert rig.branches() == ["gitsync/runs/42", STATUS, "gitsync/status-shards/42/2", "gitsync/status-shards/42/3"]
 
 
 def test_all_shards_may_have_been_killed(killed_at_first, tmp_path):
@@ -314,10 +277,10 @@ def failed(new, tmp_path_factory):
     rig.commit({"d.yaml": SHARD.format(name="d").replace("westeurope}", "westeurope, odd: 1}"), "e.yaml": "spec: ["})
     with server() as (port, got):
         notify = Secret(f"json://127.0.0.1:{port}/{TOKEN}")
-        parts = rig.sync(1, 2, notify=notify)
+        parts = rig.sync(1, of=2, notify=notify)
         rig.copy(tmp_path_factory.mktemp("failed-early")).gather(notify=notify)
         assert got == [], "not before the run is over"
-        parts += rig.sync(3, notify=notify)
+        parts += rig.sync(2, of=2, notify=notify)
         assert got == [], "by no worker"
         yield Failed(rig, parts, rig.gather(notify=notify), notify, got)
 
@@ -325,10 +288,10 @@ def failed(new, tmp_path_factory):
 def test_a_worker_that_failed_may_be_started_again_after_all_was_gathered(failed, tmp_path):
     """As a pipeline does whose failed jobs are run again, and its last job."""
     rig, before, first = failed.rig.copy(tmp_path), failed.parts, failed.report
-    assert sorted(end.exit_code for end in before) == [0, 0, 1]
+    assert sorted(end.exit_code for end in before) == [0, 1]
     assert first.exit_code == 1
     number = [end.exit_code for end in before].index(1) + 1
-    (again,) = rig.sync(number)
+    (again,) = rig.sync(number, of=2)
     assert "RecordedByAnotherRun" not in {result.condition.reason for result in again.results}
     report = rig.gather()
     assert [(result.key, result.condition.reason) for result in report.results] == [
@@ -350,9 +313,9 @@ def test_problems_of_the_source_are_in_all_reports_and_shown_once(failed):
     assert report.outcomes[Outcome.CHANGED] == 6
 
 
-def test_the_heartbeat_and_the_message_are_those_of_the_whole(never_begun, ended):
-    rig, report = never_begun
-    assert [problem.code for problem in report.problems] == ["ShardNotEnded"]
+def test_the_heartbeat_and_the_message_are_those_of_the_whole(unfinished, ended):
+    rig, report = unfinished
+    assert {problem.code for problem in report.problems} == {"ShardNotEnded"}
     assert "gitsync/status-heartbeat/gitsync" not in rig.branches()
     ended.gather(heartbeat=True)
     assert "gitsync/status-heartbeat/gitsync" in ended.branches()
@@ -374,7 +337,7 @@ KEY = Secret("a key of twenty letters or more")
 def sealed(new, tmp_path_factory):
     """All workers have run with a key. A seal holds the address of its branch, so a copy must be at the same one."""
     rig = new.copy(tmp_path_factory.mktemp("sealed"))
-    rig.sync(1, 2, 3, digest_key=KEY)
+    rig.sync(1, 2, of=2, digest_key=KEY)
     return rig, rig.copy(tmp_path_factory.mktemp("kept"))
 
 
@@ -392,19 +355,19 @@ def test_records_are_signed_by_their_workers_and_believed_by_the_next_run(signed
     report = signed.gather(digest_key=KEY)
     assert (report.exit_code, report.problems) == (0, ())
     assert signed.texts() == texts
-    (after,) = signed.sync(run_id=None, digest_key=KEY, prune=True)
+    (after,) = signed.sync(writes=False, run_id=None, digest_key=KEY, prune=True)
     assert (after.exit_code, after.problems, after.summary) == (0, (), {"in-sync": 6})
 
 
 def test_a_record_that_somebody_pushed_to_the_branch_of_a_worker_is_not_believed_once_it_is_gathered(signed):
     path = "default/resources.azure.com/ResourceGroup/a.json"
     number = next(
-        number for number in (1, 2, 3) if path in signed.git("ls-tree", "-r", "--name-only", f"{WORKER}{number}")
+        number for number in (1, 2) if path in signed.git("ls-tree", "-r", "--name-only", f"{WORKER}{number}")
     )
     record = signed.git("show", f"{WORKER}{number}:{path}")
     rewrite(signed, number, record.replace('"claim": "created"', '"claim": "adopted"'), path=path)
     signed.gather(digest_key=KEY)
-    (after,) = signed.sync(run_id=None, digest_key=KEY)
+    (after,) = signed.sync(writes=False, run_id=None, digest_key=KEY)
     (problem,) = after.problems
     assert problem.code == "RecordNotTrusted"
     assert problem.message.startswith("ResourceGroup.resources.azure.com/default/a: ")
