@@ -35,8 +35,6 @@ from gitsync.providers.arm.real_clock import SystemClock
 from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
-from gitsync.repository.git.state.pins import Pin
-from gitsync.repository.git.state.store import Update
 from gitsync.repository.git.state.worker_branches import name_workers
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
@@ -49,7 +47,6 @@ from tests.support.parts import change
 from tests.support.world import SUBSCRIPTION
 
 STATUS = "gitsync/status"
-NOTHING = Update(records={}, revision=None, summary=None, report=None, headline="", agent="gitsync")
 WRITES = frozenset({"PUT", "DELETE"})
 Writes = list[tuple[str, str, int]]
 """The method, the path and the status of requests."""
@@ -267,7 +264,11 @@ def make_estate(octets: str = "10.2.0.0/16") -> dict[str, str]:
     parts = {
         "a": [make_nsg("a-nsg", "a"), make_network("a-net", "a", 1, "b-nsg"), make_account("alake", "a")],
         "b": [make_nsg("b-nsg", "b"), network],
-        "c": [make_nsg("c-nsg", "c"), make_network("c-net", "c", 3, takes=prefix), make_server("c-books", "c", "alake")],
+        "c": [
+            make_nsg("c-nsg", "c"),
+            make_network("c-net", "c", 3, takes=prefix),
+            make_server("c-books", "c", "alake"),
+        ],
     }
     return {name: "---\n".join([make_group(name), *documents]) for name, documents in parts.items()}
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,12 +57,12 @@ class GitFolder:
         self, branch: str, files: Mapping[str, str], message: str = "Change", parent: str | None = None
     ) -> str:
         """Commit files to a branch without a work tree, as a push does; beside those of the branch `parent`."""
-        stream = f"commit refs/heads/{branch}\nmark :1\ncommitter a <b@c> 1714557600 +0000\n{_format_data(message)}"
-        if parent:
-            stream += f"from refs/heads/{parent}^0\n"
-        for path, text in files.items():
-            stream += f'M 100644 inline "{path}"\n{_format_data(text)}'
+        stream = _format_commit(branch, files, message, parent)
         return self.git("fast-import", "--quiet", "--force", stdin=f"{stream}get-mark :1\n".encode())
+
+    def write_commits(self, commits: Iterable[tuple[str, Mapping[str, str], str]]) -> None:
+        """Commit files to branches of their own, with messages."""
+        self.git("fast-import", "--quiet", "--force", stdin="".join(_format_commit(*row) for row in commits).encode())
 
     def _read_head(self) -> str:
         """The commit that was just made: git has written its id to the file of the branch, or to that of HEAD."""
@@ -73,6 +73,13 @@ class GitFolder:
     @property
     def url(self) -> str:
         return f"file://{self.path}"
+
+
+def _format_commit(branch: str, files: Mapping[str, str], message: str, parent: str | None = None) -> str:
+    stream = f"commit refs/heads/{branch}\nmark :1\ncommitter a <b@c> 1714557600 +0000\n{_format_data(message)}"
+    if parent:
+        stream += f"from refs/heads/{parent}^0\n"
+    return stream + "".join(f'M 100644 inline "{path}"\n{_format_data(text)}' for path, text in files.items())
 
 
 def _format_data(text: str) -> str:

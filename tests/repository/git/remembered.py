@@ -11,6 +11,8 @@ from gitsync.model.record import Claim, Record, State
 from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.listing import Revision
 from gitsync.repository.git.state.commits import Author, Commit, format_status_message, write_commit
+from gitsync.repository.git.state.record_files import UNSEALED
+from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.repository.git.state.status_tree import build_files, read_state
 from gitsync.repository.git.state.store import Update, compute_changes, merge
 from tests.support.parts import build, change
@@ -93,9 +95,9 @@ def write_status(bare: Path, update: Update, time: str = "2024-05-01T10:00:00Z",
     return tip
 
 
-def read_status(bare: Path, branch: str = STATUS) -> State:
+def read_status(bare: Path, branch: str = STATUS, seals: RecordSeals = UNSEALED) -> State:
     """Read what the status branch of a bare repository has, without what workers have recorded."""
     file = bare / "refs/heads" / branch
     if not file.exists():
         return State({})
-    return read_state(Revision(repository=GitAccess().open_local(bare), commit=file.read_text().strip()))
+    return read_state(Revision(repository=GitAccess().open_local(bare), commit=file.read_text().strip()), seals)

@@ -16,6 +16,7 @@ from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.repository.git.state.commits import Author
+from gitsync.repository.git.state.store import compute_changes
 from tests.repository.git.remembered import a_record, an_update, read_status, write_status
 from tests.support.parts import change
 
@@ -137,17 +138,19 @@ CHANGES = (
 )
 
 
-def test_a_commit_for_each_change_of_a_record(remote, clock, bare):
-    names = [f"r{number:02}" for number in range(len(CHANGES))]
+def test_each_change_of_a_record_is_worth_a_commit(remote, clock, bare):
+    same, names = a_record("same"), [f"r{number:02}" for number in range(len(CHANGES))]
     changed = [a_record(name, **changes) for name, changes in zip(names, CHANGES, strict=True)]
-    write_status(bare.path, an_update(*map(a_record, names), a_record("same")))
+    write_status(bare.path, an_update(*map(a_record, names), same))
     with another(remote, clock) as store:
-        store.load()
-        for number, record in enumerate(changed, 1):
-            assert store.save(an_update(record, a_record("same"), revision=f"{number:040x}")), record
-    log = bare.git("log", "--reverse", "--format=%x00", "--name-only", NAME).split("\0")[2:]
-    assert [files.split() for files in log] == [
-        [f"default/resources.azure.com/ResourceGroup/{name}.json", "inventory.json"] for name in names
+        state = store.load()
+        for record in changed:
+            assert compute_changes(state, an_update(record, same)).records == {record.key: record}, record
+        assert store.save(an_update(*changed, same, revision="b" * 40))
+    log = bare.git("log", "-1", "--format=", "--name-only", NAME)
+    assert log.split() == [
+        *(f"default/resources.azure.com/ResourceGroup/{name}.json" for name in names),
+        "inventory.json",
     ]
     records = read_status(bare.path).records
     assert [records[record.key] for record in changed] == changed
@@ -375,7 +378,8 @@ RACES = {
 @pytest.mark.parametrize("is_new", [True, False])
 @pytest.mark.parametrize("race", RACES.values(), ids=RACES)
 def test_a_run_that_loses_every_race_lacks_no_right(remote, clock, bare, tmp_path: Path, monkeypatch, race, is_new):
-    others = {"ONE": bare.write_commit("one", {}, "One"), "TWO": bare.write_commit("two", {}, "Two")}
+    bare.write_commits([("one", {}, "One"), ("two", {}, "Two")])
+    others = {name.upper(): (bare.path / "refs/heads" / name).read_text().strip() for name in ("one", "two")}
     branch = bare.path / "refs/heads" / NAME
     branch.parent.mkdir()
     if not is_new:
@@ -453,10 +457,18 @@ def test_a_branch_with_other_files_is_not_taken_for_status(cloned, remote, clock
         ),
     ],
 )
-def test_a_branch_that_was_tampered_with_is_refused(store, bare, remote, clock, path, text, message):
+def test_a_status_that_was_tampered_with_is_refused(bare, path, text, message):
+    write_status(bare.path, an_update(a_record("one")))
+    bare.write_commit(NAME, {path: text}, parent=NAME)
+    with pytest.raises(StateError, match=message):
+        read_status(bare.path)
+
+
+def test_a_branch_that_was_tampered_with_is_neither_read_nor_written_to(store, bare, remote, clock):
+    message = "newer gitsync"
     write_status(bare.path, an_update(a_record("one")))
     store.load()
-    bare.write_commit(NAME, {path: text}, parent=NAME)
+    bare.write_commit(NAME, {"inventory.json": '{"schema": 3}\n'}, parent=NAME)
     with another(remote, clock) as other, pytest.raises(StateError, match=message):
         other.load()
     with pytest.raises(PublishError, match=message):

@@ -181,6 +181,20 @@ def test_nothing_is_lost_if_a_run_that_did_not_see_a_worker_pushes_first(open_st
     assert read_status(bare.path).records == {one.key: one, other.key: other}
 
 
+def test_a_worker_reads_the_status_that_was_pushed_for_the_pin_since_it_looked(open_status, open_worker, bare, clock):
+    """The first worker of a run takes in what the run before has recorded, between two looks of the second worker."""
+    record = a_record("one")
+    save(open_worker(1, run_id="before"), record)
+    wanted = Pin(revision="a" * 40, status="", branch=NAME, agent="gitsync", workers=2, time=clock.now())
+    with open_status() as first, open_status() as late:
+        late.load()
+        first.load()
+        pin = first.settle_pin("now", wanted, an_update())
+        assert pin.status == tip(bare)
+        assert late.settle_pin("now", replace(wanted, revision="b" * 40), an_update()) == pin
+        assert (late.commit, late.state.records) == (pin.status, {record.key: record})
+
+
 def test_the_seal_of_a_record_is_that_of_its_worker_whichever_worker_takes_it_in(bare, clock, open_status):
     """Otherwise anyone who can push to such a branch would have a record sealed by the next run."""
     remote = open_remote(Url(bare.url, "file"), GitAccess())
@@ -231,6 +245,11 @@ def find_trust(bare, clock):
     return {key.name: record.trust for key, record in load(open_sealed(bare, clock)).records.items()}
 
 
+def find_saved_trust(bare):
+    """Of the records of the status branch alone, without a fetch."""
+    return {key.name: record.trust for key, record in read_status(bare.path, seals=NO_NAME).records.items()}
+
+
 @pytest.mark.parametrize("has_status", [False, True])
 def test_all_workers_seal_for_the_status_that_takes_in_what_they_record(bare, clock, has_status):
     if has_status:  # by a run without the key, so that it has no identity yet
@@ -241,11 +260,16 @@ def test_all_workers_seal_for_the_status_that_takes_in_what_they_record(bare, cl
     old = {"old": Trust.UNSIGNED} if has_status else {}
     assert find_trust(bare, clock) == {**old, "one": Trust.SIGNED, "two": Trust.SIGNED}
     save(open_sealed(bare, clock))
-    assert find_trust(bare, clock) == {**old, "one": Trust.SIGNED, "two": Trust.SIGNED}
+    assert find_saved_trust(bare) == {**old, "one": Trust.SIGNED, "two": Trust.SIGNED}
     assert {read_identity(bare)} == identities
+
+
+def test_workers_of_a_later_run_seal_for_the_same_status(bare, clock):
+    save(open_sealed(bare, clock), a_record("one"), a_record("two"))
+    identity = read_identity(bare)
     record_with_workers(bare, clock, "43", a_record("one", count=2), a_record("three"))
-    assert find_trust(bare, clock) == {**old, "one": Trust.SIGNED, "three": Trust.SIGNED, "two": Trust.SIGNED}
-    assert {read_identity(bare)} == identities
+    assert find_trust(bare, clock) == {"one": Trust.SIGNED, "three": Trust.SIGNED, "two": Trust.SIGNED}
+    assert {read_identity(bare, name) for name in branches(bare) if "runs" not in name} == {identity}
 
 
 def test_what_a_worker_of_another_status_recorded_is_not_believed(bare, clock, tmp_path):
@@ -256,7 +280,7 @@ def test_what_a_worker_of_another_status_recorded_is_not_believed(bare, clock, t
     bare.git("fetch", "--quiet", other.url, f"+refs/heads/{moved}:refs/heads/{moved}")
     assert find_trust(bare, clock) == {"ours": Trust.SIGNED, "theirs": Trust.OTHER_STATUS}
     save(open_sealed(bare, clock), a_record("new"))
-    assert find_trust(bare, clock) == {"new": Trust.SIGNED, "ours": Trust.SIGNED, "theirs": Trust.OTHER_STATUS}
+    assert find_saved_trust(bare) == {"new": Trust.SIGNED, "ours": Trust.SIGNED, "theirs": Trust.OTHER_STATUS}
 
 
 def test_two_first_runs_at_once_agree_on_one_identity(bare, clock):
@@ -267,7 +291,7 @@ def test_two_first_runs_at_once_agree_on_one_identity(bare, clock):
         identity = read_identity(bare)
         two.save(an_update(a_record("two")))
     assert read_identity(bare) == identity
-    assert find_trust(bare, clock) == {"one": Trust.SIGNED, "two": Trust.SIGNED}
+    assert find_saved_trust(bare) == {"one": Trust.SIGNED, "two": Trust.SIGNED}
 
 
 def test_a_status_without_seals_has_no_identity_and_the_same_bytes(bare, clock):
@@ -340,15 +364,16 @@ def test_stray_branches_among_those_of_workers_are_named_and_left_out(open_statu
     one, two, new = (a_record(name) for name in ("one", "two", "new"))
     start = write_status(bare.path, an_update(one))
     save(open_worker(1, start, read_status(bare.path)), two)
-    says = {}
+    says, commits = {}, []
     for name, message, files, reason in STRAYS:
         stray = f"{NAME}-shards/{name}"
-        bare.write_commit(stray, files, message)
         says[stray] = reason
+        commits.append((stray, files, message))
+    bare.write_commits(commits)
     state = load(open_status())
     assert state.records == {one.key: one, two.key: two}
     assert state.strays.keys() == says.keys()
     assert {stray: text for stray, text in state.strays.items() if says[stray] not in text} == {}
     save(open_status(), new)
     assert set(branches(bare)) == {NAME, *says}, "they stay, and what the worker recorded is taken"
-    assert load(open_status()).records == {one.key: one, two.key: two, new.key: new}
+    assert read_status(bare.path).records == {one.key: one, two.key: two, new.key: new}
