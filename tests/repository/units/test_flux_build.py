@@ -390,18 +390,39 @@ PATCHES: Mapping[str, tuple[dict[str, str], Any, list[Any]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
-@pytest.mark.parametrize(("files", "tags", "problems"), PATCHES.values(), ids=PATCHES)
-def test_a_variable_without_a_value_matters_where_its_text_ends_up(
-    files: dict[str, str], tags: Any, problems: list[Any]
-) -> None:
+@pytest.fixture(scope="module")
+def of_patches() -> tuple[AllUnits, Mapping[str, Any]]:
+    """What is built of all of them, whose objects the same Kustomization builds, and the resources by their names."""
+    files: dict[str, str] = {}
+    for number, (own, _, _) in enumerate(PATCHES.values()):
+        files |= {
+            path.replace("app", f"app{number}"): text.replace("app", f"app{number}").replace(
+                "{name: rg}", f"{{name: rg{number}}}"
+            )
+            for path, text in own.items()
+        }
     built = build(files)
     assert list_problems(built) == []
+    variables = make_variables(built.units.values(), ())
+    manifests = read_manifests(built.files, units=built.units, variables=variables)
+    return built, {resource.key.name: resource for resource in manifests.resources}
+
+
+@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@pytest.mark.parametrize(
+    ("number", "files", "tags", "problems"),
+    [(number, *row) for number, row in enumerate(PATCHES.values())],
+    ids=PATCHES,
+)
+def test_a_variable_without_a_value_matters_where_its_text_ends_up(
+    of_patches: tuple[AllUnits, Mapping[str, Any]], number: int, files: dict[str, str], tags: Any, problems: list[Any]
+) -> None:
+    built, groups = of_patches
     notes = {(problem.code, problem.path, problem.unit) for problem in built.problems if problem.level is Level.NOTE}
     is_missing = "${none}" in files["all/app.yaml"]
-    assert (("VariableNotSet", "all/app.yaml", "prod/flux-system/app") in notes) == is_missing, "its deletes are held"
-    variables = make_variables(built.units.values(), ())
-    (group,) = read_manifests(built.files, units=built.units, variables=variables).resources
+    note = ("VariableNotSet", f"all/app{number}.yaml", f"prod/flux-system/app{number}")
+    assert (note in notes) == is_missing, "its deletes are held"
+    group = groups[f"rg{number}"]
     assert [(problem.code, problem.level) for problem in group.problems] == problems
     assert group.spec.get("tags") == tags
     assert all(

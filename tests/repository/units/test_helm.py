@@ -48,36 +48,42 @@ def refuse(files: Mapping[str, str], **release: Any) -> Problem:
     return failed.value.problem
 
 
+RELEASE = """\
+kind: A
+release: {{ .Release.Name }}/{{ .Release.Namespace }}
+version: {{ .Capabilities.KubeVersion }}
+has: {{ .Capabilities.APIVersions.Has "example.org/v1" }} \
+{{ .Capabilities.APIVersions.Has "network.azure.com/v1api20240301/VirtualNetwork" }}
+found: {{ len (lookup "v1" "Secret" "a" "b") }}
+"""
+
+
 @needs_helm
 def test_a_chart_is_rendered_with_its_own_values():
-    assert render(FILES) == (
-        "---\n# Source: team/templates/group.yaml\n"
+    files = {**FILES, "team/templates/release.yaml": RELEASE}
+    release, group = render(files).split("---\n")[1:]
+    assert group == (
+        "# Source: team/templates/group.yaml\n"
         + GROUP.replace("{{ .Release.Name }}", "team")
         .replace("{{ .Release.Namespace }}", "default")
         .replace("{{ .Values.location }}", "westeurope")
     )
+    assert "version: v1.33.0\nhas: false true\n" in release, "the version does not depend on helm"
 
 
 @needs_helm
-def test_later_values_override_earlier_ones():
-    files = {**FILES, "prod.yaml": "location: northeurope\nnested: {a: 1}\n"}
+def test_what_a_release_gives_and_later_values_over_earlier_ones():
     template = "kind: A\nlocation: {{ .Values.location }}\na: {{ .Values.nested.a }}{{ .Values.nested.b }}\n"
-    files["team/templates/group.yaml"] = template + "c: {{ index .Values.list 1 }}\n"
+    files = {
+        **FILES,
+        "prod.yaml": "location: northeurope\nnested: {a: 1}\n",
+        "team/templates/group.yaml": template + "c: {{ index .Values.list 1 }}\n",
+        "team/templates/release.yaml": RELEASE,
+    }
     values = ("prod.yaml", {"nested": {"b": 2}}, SetValue(path="list[1]", text="three"))
-    assert "location: northeurope\na: 12\nc: three\n" in render(files, values=values)
-
-
-@needs_helm
-def test_a_release_has_a_name_a_namespace_and_a_cluster():
-    template = (
-        "kind: A\nrelease: {{ .Release.Name }}/{{ .Release.Namespace }}\nversion: {{ .Capabilities.KubeVersion }}\n"
-        'has: {{ .Capabilities.APIVersions.Has "example.org/v1" }}'
-        ' {{ .Capabilities.APIVersions.Has "network.azure.com/v1api20240301/VirtualNetwork" }}\nfound: {{ len (lookup "v1" "Secret" "a" "b") }}\n'
-    )
-    files = {**FILES, "team/templates/group.yaml": template}
-    text = render(files, name="blue", namespace="shop", kubernetes=("1.30", "example.org/v1"))
+    text = render(files, values=values, name="blue", namespace="shop", kubernetes=("1.30", "example.org/v1"))
+    assert "location: northeurope\na: 12\nc: three\n" in text
     assert "release: blue/shop\nversion: v1.30.0\nhas: true true\nfound: 0\n" in text
-    assert "version: v1.33.0\nhas: false true\n" in render(files), "the version does not depend on helm"
 
 
 @needs_helm
@@ -147,7 +153,6 @@ REFUSED = [
     ({"team/templates/a.yaml": "a: b: c\n"}, "team/templates/a.yaml", 1, "YAML parse error", "a result that is no YAML"),
     ({"team/templates/a.yaml": '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}'}, "team/templates/a.yaml", 1, "rendering template has a nested reference name: a", "a template without an end"),
     ({"team/templates/a.yaml": '{{ .Files.Get "../../etc/passwd" | required "nothing there" }}'}, "team/templates/a.yaml", 1, "nothing there", "a file elsewhere"),
-    ({"team/templates/a.yaml": 'x: {{ repeat 9000000 "a" }}'}, "team/Chart.yaml", 1, "the limit is 8388608", "a result that is too much"),
     ({"team/values.yaml": "a: [\n"}, "team/Chart.yaml", 1, "values.yaml", "values that are no YAML"),
 ]  # fmt: skip
 
@@ -227,3 +232,11 @@ def test_a_chart_that_takes_too_long_is_ended(tool):
     tool("helm", "sleep 600 & sleep 600")
     with pytest.raises(ChartError, match=r"not built within 0\.2 seconds"):
         render(FILES, timeout=0.2)
+
+
+def test_a_result_that_is_too_much_is_refused(tool):
+    doubled = "text=$text$text\n" * 20
+    tool("helm", f"text=0123456789abcdef\n{doubled}printf %s $text")
+    problem = refuse(FILES)
+    assert (problem.path, problem.line) == ("team/Chart.yaml", 1)
+    assert "the limit is 8388608" in problem.message

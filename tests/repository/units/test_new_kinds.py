@@ -107,47 +107,48 @@ def extended(tmp_path):
     return copy.parent
 
 
-def run(package, source, *arguments):
+COMMANDS = """\
+import runpy, sys
+for command in ("render", "validate"):
+    sys.argv = ["gitsync", command, "."]
+    try:
+        runpy.run_module("gitsync", run_name="__main__")
+    except SystemExit as end:
+        print(f"{command} ended with {end.code}", flush=True)
+"""
+
+
+def run(package, source):
+    """Run two commands in an interpreter that has the package."""
     environment = {**os.environ, "PYTHONPATH": str(package), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "gitsync", *arguments, "."]
-    return subprocess.run(
+    command = [sys.executable, "-c", COMMANDS]
+    done = subprocess.run(
         command, cwd=source, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
+    rendered, validated = done.stdout.split("render ended with 1\n")
+    return rendered, validated + done.stderr
 
 
-@pytest.fixture
-def source(tmp_path):
-    made = tmp_path / "source"
-    for folder in ("lines", "plain"):
-        (made / folder).mkdir(parents=True)
-    (made / "lines/manifests.jsonl").write_text(f"{group('first')}\n{group('second')}\n")
-    (made / "lines/notes.yaml").write_text("a: [\n")
-    (made / "plain/group.yaml").write_text(group("third"))
-    return made
-
-
-def test_a_made_up_kind_is_found_built_and_read(extended, source):
+def test_a_made_up_kind_is_found_built_and_read_and_settings_can_name_it(extended, tmp_path):
+    source = tmp_path / "source"
+    for folder in ("lines", "wrong", "plain"):
+        (source / folder).mkdir(parents=True)
+    (source / "lines/manifests.jsonl").write_text(f"{group('first')}\n{group('second')}\n")
+    (source / "lines/notes.yaml").write_text("a: [\n")
+    (source / "plain/group.yaml").write_text(group("third"))
     before = run_here("render", ".", folder=source).out
     assert "third" in before
     assert "first" not in before, "no kind has such files yet"
-    after = run(extended, source, "render")
-    assert {name for name in ("first", "second", "third") if f"name: {name}" in after.stdout} == {
-        "first",
-        "second",
-        "third",
-    }
-    assert after.returncode == 0, "the rest of the folder is not read, as in a kustomization"
-
-
-def test_a_fault_of_a_made_up_kind_is_a_problem_of_its_file_and_settings_can_name_the_kind(extended, source):
-    (source / "lines/manifests.jsonl").write_text(f"kind\n{group('first')}\n")
+    (source / "wrong/manifests.jsonl").write_text(f"kind\n{group('fourth')}\n")
     (source / "gitsync.yaml").write_text("units: [{path: plain, kind: json_lines}]\n")
-    result = run(extended, source, "validate")
-    assert result.returncode == 1
-    told = result.stdout + result.stderr
-    assert "lines/manifests.jsonl:1" in told
+    rendered, told = run(extended, source)
+    found = {name for name in ("first", "second", "third", "fourth") if f"name: {name}" in rendered}
+    assert found == {"first", "second", "third"}
+    assert "validate ended with 1\n" in told
+    assert "wrong/manifests.jsonl:1" in told
     assert "has a line that is not JSON." in told
     assert "units: path: the source has no manifests.jsonl in the folder plain." in told
+    assert "notes.yaml" not in told, "the rest of the folder is not read, as in a kustomization"
 
 
 def test_every_kind_has_its_module_and_every_module_its_row():
