@@ -2,7 +2,8 @@
 
 Run by a test: `python -m tests.repository.git.killed_while_saving FOLDER`. Prints how many moments there were; an assertion fails
 where what is left cannot be loaded, reports something that was never recorded, or cannot be brought up to date by the
-next run. What a kill leaves is copied just before each touch, and compared with what some real kills leave.
+next run, or where the lock of a killed process holds. What a kill leaves is copied just before each touch, and compared
+with what some real kills leave.
 """
 
 import os
@@ -12,6 +13,7 @@ import signal
 import sys
 from pathlib import Path
 
+from gitsync.errors import StateError
 from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.repository.git.remembered import a_record, an_update
 from tests.support.parts import change
@@ -116,21 +118,46 @@ def try_moments(folder, old, undisturbed):
             left.pop(Path(".lock"), None)  # has the number of the process
         assert both[0] == both[1], at
         shutil.rmtree(killed, ignore_errors=True)
+    expected = files(undisturbed)
     for moment in moments:
         known, revision = check(moment, old, NEW, ("a" * 40 if old else None, "b" * 40))
         assert revision != "b" * 40 or known == NEW, "the revision moves last"
         save(moment, update)
-        assert check(moment, NEW, NEW, ("b" * 40,))[0] == NEW
-        assert files(moment) == files(undisturbed), "the texts about the records, too"
+        assert files(moment) == expected, "the records, and the texts about them"
     return len(moments)
+
+
+def try_lock(folder):
+    """Check that a run that was killed holds no lock any more, and that it did."""
+    ready, begun = os.pipe()
+    holder = os.fork()
+    if not holder:
+        folder.mkdir(parents=True)
+        StatusFolder(folder).check_writable()
+        os.write(begun, b"1")
+        signal.pause()
+    os.read(ready, 1)
+    with StatusFolder(folder) as store:
+        try:
+            store.check_writable()
+        except StateError as error:
+            assert f"pid {holder})" in str(error), error
+        else:
+            raise AssertionError("the lock is not held")
+        finally:
+            os.kill(holder, signal.SIGKILL)
+            os.waitpid(holder, 0)
+    save(folder, an_update(*NEW.values(), revision="b" * 40))
 
 
 def main(folder):
     undisturbed = folder.with_name("undisturbed")
     save(undisturbed, an_update(*NEW.values(), revision="b" * 40))
+    assert check(undisturbed, NEW, NEW, ("b" * 40,))[0] == NEW
     moments = 0
     for number, old in enumerate(({}, OLD)):
         moments += try_moments(folder / str(number) / "state", old, undisturbed)
+    try_lock(folder / "locked")
     sys.stdout.write(f"{moments}\n")
 
 

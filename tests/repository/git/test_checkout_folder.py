@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -495,23 +493,15 @@ def test_a_remote_that_may_not_be_spoken_with_is_reported_later(work):
         assert "transport" in found.remote_refused
 
 
-def test_without_git_a_work_tree_cannot_be_read_and_a_plain_folder_can(work, tmp_path: Path):
+def test_without_git_a_work_tree_cannot_be_read_and_a_plain_folder_can(work, tmp_path: Path, monkeypatch):
     work.put("a.yaml", "x")
-    plain = tmp_path / "plain"
-    plain.mkdir()
-    (plain / "a.yaml").write_text("x")
-    program = (
-        "import sys, os\n"
-        "from gitsync.errors import SourceError\n"
-        "from gitsync.repository.git.source.checkout import open_checkout\n"
-        "os.environ['PATH'] = '/nowhere'\n"
-        "assert list(open_checkout(sys.argv[1]).contents.files) == ['a.yaml']\n"
-        "try:\n    open_checkout(sys.argv[2])\nexcept SourceError as error:\n    sys.exit(str(error))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, plain, work.path], capture_output=True, text=True, check=False
-    )
-    assert done.stderr == "git cannot be started. Install git 2.31 or newer, and add it to the PATH.\n"
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "a.yaml").write_text("x")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert names(tmp_path / "plain") == ["a.yaml"]
+    with pytest.raises(SourceError) as failed:
+        open_checkout(str(work.path))
+    assert str(failed.value) == "git cannot be started. Install git 2.31 or newer, and add it to the PATH."
 
 
 def test_a_repository_that_lost_an_object_is_reported(work):
