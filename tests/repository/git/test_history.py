@@ -38,17 +38,26 @@ def write_story(cloned):
     return steps
 
 
+def clone_shallow(bare, folder: Path) -> Path:
+    """Another work tree, as CI systems make one."""
+    bare.git("clone", "--quiet", "--depth=1", bare.url, str(folder))
+    return folder
+
+
 @pytest.fixture
 def shallow(story, bare, tmp_path: Path) -> Path:
-    """Another work tree, as CI systems make one."""
-    bare.git("clone", "--quiet", "--depth=1", bare.url, str(tmp_path / "copy"))
-    return tmp_path / "copy"
+    return clone_shallow(bare, tmp_path / "copy")
 
 
-@pytest.mark.parametrize("source", ["url", "full work tree", "shallow work tree"])
-def test_the_states_before_each_change_are_found_newest_first(story, cloned, bare, shallow, source):
-    location = {"url": bare.url, "full work tree": str(cloned.path), "shallow work tree": str(shallow)}[source]
-    with open_checkout(location, path="apps") as found:
+@pytest.fixture(params=["url", "full work tree", "shallow work tree"])
+def source(request, story, cloned, bare, tmp_path: Path) -> str:
+    if request.param == "shallow work tree":
+        return str(clone_shallow(bare, tmp_path / "copy"))
+    return bare.url if request.param == "url" else str(cloned.path)
+
+
+def test_the_states_before_each_change_are_found_newest_first(story, source):
+    with open_checkout(source, path="apps") as found:
         before = found.revisions_since(story["start"])
         assert before == (story["merge"], story["readme"], story["start"])
         assert found.contents_at(before[0]).files == {
@@ -145,22 +154,19 @@ def test_a_rewritten_history_still_gives_the_recorded_revision(story, cloned, ba
         assert found.contents_at(story["start"]).files == {"apps/rg.yaml": b"kind: ResourceGroup\n"}
 
 
-@pytest.mark.parametrize("source", ["url", "full work tree", "shallow work tree"])
-def test_an_older_revision_is_known_as_such(story, cloned, bare, shallow, source):
-    location = {"url": bare.url, "full work tree": str(cloned.path), "shallow work tree": str(shallow)}[source]
-    with open_checkout(location) as found:
+def test_an_older_revision_is_known_as_such(story, cloned, bare, source):
+    with open_checkout(source) as found:
         newest = {name: found.history.precedes(story[name]) for name in ("start", "side gone", "gone")}
     assert set(newest.values()) == {False}, f"nothing is newer than the tip: {newest}"
     cloned.git("branch", "beside", story["policy"])
     cloned.git("checkout", "--quiet", "beside")
     beside = cloned.commit("beside")
     cloned.git("push", "--quiet", "origin", "beside")
-    if source == "shallow work tree":
-        subprocess.run(["git", "fetch", "-q", "--depth=1", "origin", story["policy"]], cwd=shallow, check=True)
-        subprocess.run(["git", "checkout", "-q", story["policy"]], cwd=shallow, check=True)
+    if Path(source, ".git", "shallow").exists():
+        subprocess.run(["git", "fetch", "-q", "--depth=1", "origin", story["policy"]], cwd=source, check=True)
+        subprocess.run(["git", "checkout", "-q", story["policy"]], cwd=source, check=True)
     cloned.git("checkout", "--quiet", story["policy"])
-    ref = None if source != "url" else story["policy"]
-    with open_checkout(location, ref=ref) as found:
+    with open_checkout(source, ref=story["policy"] if source == bare.url else None) as found:
         commits = {name: story[name] for name in ("start", "policy", "readme", "side", "gone")}
         after = {name: found.history.precedes(commit) for name, commit in {**commits, "beside": beside}.items()}
     older = {"start", "policy"}
