@@ -386,20 +386,40 @@ def test_settings_that_make_no_worker(synced: Site, settings: Any, message: str)
         asyncio.run(sync(synced, **settings))
 
 
-async def test_a_failure_of_another_worker_ends_the_wait_for_its_resource(tmp_path: Path) -> None:
-    site = Site.begin(tmp_path / "site").says(PAIR)
+@pytest.fixture(scope="module")
+def without_sinks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Site, list[Report]]:
+    """Two workers after a run that exports to nowhere, in which Azure refuses a resource of the second."""
+    more = {"a": make_account("alake", "a"), "b": make_server("b-books", "b", "alake")}
+    documents = {name: f"{text}---\n{more[name]}" for name, text in PAIR.items()}
+    site = Site.begin(tmp_path_factory.mktemp("without-sinks") / "site").says(documents)
     refused = rules("{match: {path: '*/b-nsg', method: PUT}, answer: {status: 400, code: InvalidParameter}}")
-    reports, _ = await sync_together(site, list_workers(2), rules=refused)
+    runs = [{**worker, "export_to": ()} for worker in list_workers(2)]
+    reports, _ = asyncio.run(sync_together(site, runs, rules=refused))
+    return site, reports
+
+
+async def test_a_failure_of_another_worker_ends_the_wait_for_its_resource(
+    without_sinks: tuple[Site, list[Report]], tmp_path: Path
+) -> None:
     reasons = {
         result.key.name: result.condition.reason
-        for report in reports
+        for report in without_sinks[1]
         for result in report.results
         if not result.is_fine
     }
     assert reasons == {"a-net-a": "ReferenceNotFound", "b-nsg": "InvalidParameter"}
+    site = without_sinks[0].copy(tmp_path / "site")
     report, _ = await sync(site)
     assert report.exit_code == 0
-    assert len(site.load()) == 5
+    assert len(site.load()) == 7
+
+
+def test_what_another_worker_exports_is_read_from_its_resource(without_sinks: tuple[Site, list[Report]]) -> None:
+    """A sink may have the value of a former run, and the other worker may not have written it yet. Here is none."""
+    site, _ = without_sinks
+    (server,) = [stored for key, stored in site.store.below("/") if key.endswith("/b-books")]
+    assert server.body["properties"]["administratorLoginPassword"]
+    assert "secrets/default/alake/first" not in site.list_exports()
 
 
 async def test_a_worker_that_was_stopped_has_not_failed(tmp_path: Path) -> None:
@@ -419,21 +439,6 @@ async def test_a_worker_that_was_stopped_has_not_failed(tmp_path: Path) -> None:
         assert site.load()["NetworkSecurityGroup.network.azure.com/default/b-nsg"].condition.reason == "Interrupted"
         report = await execute(site.config(azure, **first), writes=True)
     assert report.exit_code == 0
-
-
-async def test_what_another_worker_exports_is_read_from_its_resource(tmp_path: Path) -> None:
-    """A sink may have the value of a former run, and the other worker may not have written it yet. Here is none."""
-    site = Site.begin(tmp_path / "site").says(
-        {
-            "a": "---\n".join([make_group("a"), make_account("alake", "a")]),
-            "b": "---\n".join([make_group("b"), make_server("b-books", "b", "alake")]),
-        }
-    )
-    reports, _ = await sync_together(site, [{**worker, "export_to": ()} for worker in list_workers(2)])
-    assert [report.exit_code for report in reports] == [0, 0]
-    (server,) = [stored for key, stored in site.store.below("/") if key.endswith("/b-books")]
-    assert server.body["properties"]["administratorLoginPassword"]
-    assert "secrets/default/alake/first" not in site.list_exports()
 
 
 async def test_what_a_missing_worker_does_not_create_is_left_to_the_next_run(tmp_path: Path) -> None:
