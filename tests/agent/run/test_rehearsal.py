@@ -215,7 +215,7 @@ def tagged(value):
     return VNET.replace("spec:\n", f"spec:\n      tags: {{a: {value}}}\n")
 
 
-def test_what_is_told_of_a_change(world):
+def test_what_a_plan_shows_of_a_change(world):
     ignoring = {"gitsync/ignore": "[/tags]"}
     patched = annotated(VNET, **{"gitsync/update-method": "patch"})
     networks = {
@@ -227,16 +227,16 @@ def test_what_is_told_of_a_change(world):
         "ignored": (annotated(tagged("b"), **ignoring), annotated(tagged("c"), **ignoring)),
     }
     report = rehearse_networks(world, networks)
-    told = {name: of(report, "VirtualNetwork", name) for name in networks}
-    assert sides(told["untagged"]) == [("/tags/a", "b", None, "removed from git")]
-    far = told["far"]
+    found = {name: of(report, "VirtualNetwork", name) for name in networks}
+    assert sides(found["untagged"]) == [("/tags/a", "b", None, "removed from git")]
+    far = found["far"]
     assert (far.verdict, far.action, far.outcome) == (Verdict.PENDING, Action.NONE, Outcome.BLOCKED)
     assert far.change.replacement.reason == "Azure cannot move a resource to another region."
-    assert told["spelled"].change.replacement is None, "another spelling of the region"
-    assert told["patched"].condition.message.startswith(f"PATCH {VNET_ID.replace('hub', 'patched')}")
-    assert (told["watched"].verdict, told["watched"].action) == (Verdict.SKIP, Action.NONE), "it is only read"
-    assert told["watched"].condition.message == "Its reconcile policy changes from manage to skip."
-    assert told["ignored"].verdict is Verdict.IN_SYNC, "paths that are skipped do not differ"
+    assert found["spelled"].change.replacement is None, "another spelling of the region"
+    assert found["patched"].condition.message.startswith(f"PATCH {VNET_ID.replace('hub', 'patched')}")
+    assert (found["watched"].verdict, found["watched"].action) == (Verdict.SKIP, Action.NONE), "it is only read"
+    assert found["watched"].condition.message == "Its reconcile policy changes from manage to skip."
+    assert found["ignored"].verdict is Verdict.IN_SYNC, "paths that are skipped do not differ"
 
 
 def test_another_name_in_azure_is_refused(world):

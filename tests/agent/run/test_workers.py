@@ -388,7 +388,7 @@ def test_settings_that_make_no_worker(synced: Site, settings: Any, message: str)
 
 @pytest.fixture(scope="module")
 def without_sinks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Site, list[Report]]:
-    """Two workers after a run that exports to nowhere, in which Azure refuses a resource of the second."""
+    """Two workers after a run without sinks, in which Azure refuses a resource of the second."""
     more = {"a": make_account("alake", "a"), "b": make_server("b-books", "b", "alake")}
     documents = {name: f"{text}---\n{more[name]}" for name, text in PAIR.items()}
     site = Site.begin(tmp_path_factory.mktemp("without-sinks") / "site").says(documents)

@@ -141,14 +141,14 @@ def test_a_made_up_kind_is_found_built_and_read_and_settings_can_name_it(extende
     assert "first" not in before, "no kind has such files yet"
     (source / "wrong/manifests.jsonl").write_text(f"kind\n{group('fourth')}\n")
     (source / "gitsync.yaml").write_text("units: [{path: plain, kind: json_lines}]\n")
-    rendered, told = run(extended, source)
+    rendered, shown = run(extended, source)
     found = {name for name in ("first", "second", "third", "fourth") if f"name: {name}" in rendered}
     assert found == {"first", "second", "third"}
-    assert "validate ended with 1\n" in told
-    assert "wrong/manifests.jsonl:1" in told
-    assert "has a line that is not JSON." in told
-    assert "units: path: the source has no manifests.jsonl in the folder plain." in told
-    assert "notes.yaml" not in told, "the rest of the folder is not read, as in a kustomization"
+    assert "validate ended with 1\n" in shown
+    assert "wrong/manifests.jsonl:1" in shown
+    assert "has a line that is not JSON." in shown
+    assert "units: path: the source has no manifests.jsonl in the folder plain." in shown
+    assert "notes.yaml" not in shown, "the rest of the folder is not read, as in a kustomization"
 
 
 def test_every_kind_has_its_module_and_every_module_its_row():
