@@ -1,7 +1,9 @@
 """One revision by its name: available, counted back, or fetched for a clone that lacks it."""
 
+import shutil
 import subprocess
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +11,8 @@ from gitsync.errors import SourceError
 from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.git_command import Repository
 from gitsync.repository.git.source.revisions import read_revision
+from tests.repository.git.git_folder import GitFolder
+from tests.support.git_repositories import AUTHOR, commit_all, init_repository, write_object
 
 
 def read(location, name, path="."):
@@ -20,22 +24,28 @@ def content(reading):
     return {path: text.decode() for path, text in reading.contents.files.items()}
 
 
-@pytest.fixture
-def three(work):
-    """Three commits of one file, a tag on the second, a branch from the first."""
-    return work, commit_three(work)
-
-
-def commit_three(work):
-    commits = []
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """Three commits of one file, a tag on the second, a branch from the first; for tests that only read."""
+    work, commits = GitFolder(tmp_path_factory.mktemp("three") / "work"), []
+    init_repository(work.path)
     for number in (1, 2, 3):
         work.put("a.yaml", f"n: {number}")
-        commits.append(work.commit(f"Number {number}"))
-    work.git("tag", "--annotate", "--message", "Two", "v2", commits[1])
-    branch = work.path / ".git/refs/heads/feature/one"
-    branch.parent.mkdir()
-    branch.write_text(f"{commits[0]}\n")
-    return commits
+        commits.append(commit_all(work.path, f"Number {number}"))
+    top = work.path / ".git"
+    tag = write_object(
+        top, "tag", f"object {commits[1]}\ntype commit\ntag v2\ntagger {AUTHOR} 0 +0000\n\nTwo\n".encode()
+    )
+    for ref, target in (("tags/v2", tag.hex()), ("heads/feature/one", commits[0])):
+        (top / "refs" / ref).parent.mkdir(parents=True)
+        (top / "refs" / ref).write_text(f"{target}\n")
+    return work, commits
+
+
+@pytest.fixture
+def own(three, work):
+    """A copy of them."""
+    return GitFolder(Path(shutil.copytree(three[0].path, work.path, dirs_exist_ok=True)))
 
 
 NAMES = [
@@ -65,10 +75,9 @@ def test_commit_ids_whole_and_short(three):
     assert read(work.path, commits[0][:10]).commit == commits[0]
 
 
-def test_the_content_of_the_folder_does_not_matter(three):
-    work, _ = three
-    work.put("a.yaml", "n: 9")
-    assert content(read(work.path, "HEAD")) == {"a.yaml": "n: 3"}
+def test_the_content_of_the_folder_does_not_matter(own):
+    own.put("a.yaml", "n: 9")
+    assert content(read(own.path, "HEAD")) == {"a.yaml": "n: 3"}
 
 
 @pytest.mark.parametrize(
@@ -91,21 +100,19 @@ def test_a_plain_folder_has_no_revisions(tmp_path):
         read(tmp_path, "main")
 
 
-def test_a_folder_of_the_repository_is_read_alone(three):
-    work, _ = three
-    work.put("infra/b.yaml", "b: 1")
-    work.commit()
-    found = read(work.path / "infra", "HEAD")
+def test_a_folder_of_the_repository_is_read_alone(own):
+    own.put("infra/b.yaml", "b: 1")
+    own.commit()
+    found = read(own.path / "infra", "HEAD")
     assert (content(found), found.root) == ({"b.yaml": "b: 1"}, "infra")
-    assert content(read(work.path, "HEAD", path="infra")) == {"infra/b.yaml": "b: 1"}
+    assert content(read(own.path, "HEAD", path="infra")) == {"infra/b.yaml": "b: 1"}
 
 
-def test_before_its_folder_was_there_a_source_is_empty(three):
-    work, _ = three
-    work.put("infra/b.yaml", "b: 1")
-    work.commit()
-    assert content(read(work.path, "HEAD~1", path="infra")) == {}
-    assert content(read(work.path / "infra", "HEAD~1")) == {}
+def test_before_its_folder_was_there_a_source_is_empty(own):
+    own.put("infra/b.yaml", "b: 1")
+    own.commit()
+    assert content(read(own.path, "HEAD~1", path="infra")) == {}
+    assert content(read(own.path / "infra", "HEAD~1")) == {}
 
 
 def cloned(work, tmp_path, *options):
@@ -125,26 +132,32 @@ SHALLOW = [
 ]
 
 
+def list_files(folder):
+    return sorted(str(path) for path in folder.rglob("*"))
+
+
+@pytest.fixture(scope="module")
+def shallow(three, tmp_path_factory):
+    """A shallow clone, and its files."""
+    folder = cloned(three[0], tmp_path_factory.mktemp("shallow"), "--depth=1", "--no-tags")
+    return folder, list_files(folder)
+
+
 @pytest.mark.parametrize(("name", "number", "why"), SHALLOW, ids=[row[0] for row in SHALLOW])
-def test_a_shallow_clone_is_helped_out(three, tmp_path, name, number, why):
-    work, commits = three
-    folder = cloned(work, tmp_path, "--depth=1", "--no-tags")
-    before = sorted(str(path) for path in folder.rglob("*"))
+def test_a_shallow_clone_is_helped_out(three, shallow, name, number, why):
+    folder, before = shallow
     found = read(folder, name)
-    assert (found.commit, content(found)) == (commits[number - 1], {"a.yaml": f"n: {number}"}), why
-    assert sorted(str(path) for path in folder.rglob("*")) == before, "and it is left as it was"
+    assert (found.commit, content(found)) == (three[1][number - 1], {"a.yaml": f"n: {number}"}), why
+    assert list_files(folder) == before, "and it is left as it was"
 
 
-def test_a_commit_that_a_shallow_clone_lacks_is_fetched_by_its_id(three, tmp_path):
-    work, commits = three
-    folder = cloned(work, tmp_path, "--depth=1")
-    assert content(read(folder, commits[0])) == {"a.yaml": "n: 1"}
+def test_a_commit_that_a_shallow_clone_lacks_is_fetched_by_its_id(three, shallow):
+    assert content(read(shallow[0], three[1][0])) == {"a.yaml": "n: 1"}
 
 
-def test_a_shallow_clone_whose_remote_is_gone_says_that_it_is_shallow(three, tmp_path):
-    work, _ = three
-    folder = cloned(work, tmp_path, "--depth=1")
-    work.path.rename(tmp_path / "elsewhere")
+def test_a_shallow_clone_whose_remote_is_gone_says_that_it_is_shallow(own, tmp_path):
+    folder = cloned(own, tmp_path, "--depth=1")
+    own.path.rename(tmp_path / "elsewhere")
     with pytest.raises(SourceError, match=r"has no revision HEAD~1\..* The clone is shallow"):
         read(folder, "HEAD~1")
 
@@ -170,13 +183,12 @@ def test_a_url_without_the_revision_reports_it(three):
         read(three[0].url, "main~9")
 
 
-def test_the_folder_of_the_status_is_left_out(three):
-    work, _ = three
-    work.put("status/x.yaml", "kind: ResourceGroup")
-    work.commit()
-    access, status = GitAccess(timeout=30), work.path / "status"
+def test_the_folder_of_the_status_is_left_out(own):
+    own.put("status/x.yaml", "kind: ResourceGroup")
+    own.commit()
+    access, status = GitAccess(timeout=30), own.path / "status"
     with ExitStack() as opened:
-        found = read_revision(str(work.path), "HEAD", opened, path=".", access=access, status_dir=status)
+        found = read_revision(str(own.path), "HEAD", opened, path=".", access=access, status_dir=status)
     assert list(found.contents.files) == ["a.yaml"]
 
 
