@@ -3,11 +3,15 @@
 import os
 import shutil
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from gitsync.repository.git.git_access import GitAccess, open_remote
 from gitsync.repository.git.source.checkout import open_checkout
+from gitsync.repository.git.source.clone import fetch_commit, open_clone
+from gitsync.repository.git.source.location import Url
 
 
 @pytest.fixture
@@ -109,12 +113,17 @@ def test_nothing_changed_since_the_revision_itself(story, bare):
 
 
 def test_a_revision_that_cannot_be_read_is_none(story, cloned, bare):
-    missing = "f" * 40
-    for location, revisions in ((bare.url, (missing, "--all")), (str(cloned.path), (missing, "main", "--all", ""))):
+    for location in (bare.url, str(cloned.path)):
         with open_checkout(location) as found:
-            for revision in revisions:
+            for revision in ("f" * 40, "main", "--all", ""):
                 assert found.contents_at(revision) is None, revision
                 assert found.revisions_since(revision) == (revision,)
+
+
+def test_what_is_not_a_commit_id_is_not_fetched(bare):
+    with closing(open_clone(open_remote(Url(bare.url, "file"), GitAccess()))) as clone:
+        assert [fetch_commit(clone, revision) for revision in ("main", "--all", "", "f" * 39)] == [False] * 4
+        assert not (clone.repository.folder / "FETCH_HEAD").exists()
 
 
 def test_a_shallow_work_tree_without_its_remote_has_no_history(story, bare, shallow, tmp_path: Path):

@@ -125,9 +125,10 @@ def list_advertised(clone: Clone, *arguments: str) -> Mapping[str, str]:
 
 def fetch_commit(clone: Clone, commit: str) -> bool:
     """Ensure that `commit` is in the clone: fetch it alone, or the whole history if the server offers only branches and
-    tags. False if the remote does not have it; GitError if the remote does not answer.
+    tags. False if the remote does not have it, or if it is not a commit id; GitError if the remote does not answer.
     """
-    return _find_refusal(clone, commit) is None
+    # A record may name anything, and a search for it would fetch all branches.
+    return is_commit_id(commit) and _find_refusal(clone, commit) is None
 
 
 def _find_refusal(clone: Clone, commit: str) -> str | None:
