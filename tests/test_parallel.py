@@ -171,17 +171,11 @@ def test_a_process_that_breaks_is_named_with_its_test(folder):
     assert "was ended by SIGABRT; its last test was test_b.py::test_that_breaks" in text
 
 
-def test_after_the_first_failure_it_stops(folder):
+def test_after_the_first_failure_it_stops_and_needs_no_cache(folder):
     (folder / "test_0.py").write_text("def test_that_fails():\n    assert False\n")
-    code, text = run(folder, "test_0.py", "test_b.py", "--processes=2", "-x")
+    code, text = run(folder, "test_0.py", "test_b.py", "--processes=2", "-x", "-p", "no:cacheprovider")
     assert code == 1
     assert "stopping after 1 failures" in text
-
-
-def test_without_a_cache_it_runs_as_well(folder):
-    code, text = run(folder, "test_b.py", "test_c.py", "--processes=2", "-p", "no:cacheprovider")
-    assert code == 0, text
-    assert "6 passed, 2 warnings" in text
 
 
 @pytest.mark.parametrize(
