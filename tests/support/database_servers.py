@@ -114,7 +114,9 @@ def run_postgresql() -> Iterator[Server]:
     with _make_folder() as folder:
         data, log, port = folder / "data", folder / "log", _find_port()
         _run(folder, programs / "initdb", "--no-sync", "--auth=trust", "--username=owner", "--encoding=UTF8", "--locale=C.UTF-8", "-D", data)  # fmt: skip
-        (data / "pg_hba.conf").write_text("local all owner trust\nlocal all all scram-sha-256\nhostssl all all 127.0.0.1/32 scram-sha-256\n")
+        (data / "pg_hba.conf").write_text(
+            "local all owner trust\nlocal all all scram-sha-256\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
+        )
         settings = {
             "listen_addresses": "localhost", "port": port, "unix_socket_directories": folder, "fsync": "off",
             "ssl": "on", "ssl_cert_file": folder / "server.crt", "ssl_key_file": folder / "server.key",

@@ -219,7 +219,9 @@ def test_every_pattern_is_one_of_go(patterns):
 def test_every_pattern_is_one_of_javascript(patterns):
     """Python's engine, which other tests use, reads patterns that the editor's does not."""
     script = "JSON.parse(fs.readFileSync(0)).forEach(one => new RegExp(one, 'u'))"
-    ended = subprocess.run(["node", "-e", script], input=json.dumps(patterns), text=True, capture_output=True, check=False)
+    ended = subprocess.run(
+        ["node", "-e", script], input=json.dumps(patterns), text=True, capture_output=True, check=False
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
