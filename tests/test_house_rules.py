@@ -432,8 +432,9 @@ def test_nothing_of_gitsync_is_patched_in_tests():
 
 
 def comments_with(pattern):
-    found = re.compile(pattern)
-    lines = ((p, n, line) for p in [*MODULES, *TOOLS] for n, line in enumerate(read(p).splitlines(), 1))
+    found = re.compile(pattern, re.MULTILINE)
+    paths = [path for path in [*MODULES, *TOOLS] if found.search(read(path))]  # few have any, and have many lines
+    lines = ((path, number, line) for path in paths for number, line in enumerate(read(path).splitlines(), 1))
     return [f"{name_of(path)}:{number}: {line.strip()}" for path, number, line in lines if found.search(line)]
 
 
