@@ -98,6 +98,15 @@ def catalog_kind(catalog):
     return catalog.kind(GVK("storage.azure.com", "v20230101", "StorageAccount"))
 
 
+@pytest.fixture(scope="session")
+def browser() -> Iterator[str]:
+    """The address of a Chromium, which half a second of CPU starts: for files with the mark `together("browser")`."""
+    from tests.report.browser import started
+
+    with started() as address:
+        yield address
+
+
 @pytest.fixture
 def logged() -> Iterator[StringIO]:
     """What libraries log, from the lowest level on: `caplog` costs every test a little, and is off."""

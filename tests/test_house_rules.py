@@ -14,6 +14,9 @@ import pytest
 from gitsync.cli.command_table import COMMANDS
 from gitsync.settings.config.config import SETTINGS
 from gitsync.settings.config.setting import HelpGroup
+from tests.support.package_trees import parse, read
+
+pytestmark = pytest.mark.together("package")
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "gitsync"
@@ -68,15 +71,9 @@ class Outline(NamedTuple):
 
 
 @cache
-def read(path):
-    return path.read_text(encoding="utf-8")
-
-
-@cache
 def outline(path):
-    """To parse all modules takes a second, so it is done once."""
     text = read(path)
-    tree, comments = ast.parse(text), [line.lstrip().startswith("#") for line in text.splitlines()]
+    tree, comments = parse(path), [line.lstrip().startswith("#") for line in text.splitlines()]
     statements = list(list_statements(tree))
     unfrozen = [node for node in tree.body if isinstance(node, ast.ClassDef) and is_unfrozen(node)]
     functions = [node for node in statements if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
@@ -372,14 +369,14 @@ def test_a_name_stands_for_one_module():
 @pytest.mark.parametrize("path", [p for p in MODULES if p.name == "__init__.py"], ids=name_of)
 def test_a_package_exports_nothing_again(path):
     """One import path a name: what a package's own module holds is its docstring, and what is defined there."""
-    tree = ast.parse(read(path))
+    tree = parse(path)
     imported = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and (n.module or "").startswith("gitsync")]
     at_top = [n for n in imported if n in tree.body]
     assert at_top == []
 
 
 def test_the_map_names_every_part_of_the_package():
-    text = ast.get_docstring(ast.parse(read(PACKAGE / "__init__.py")))
+    text = ast.get_docstring(parse(PACKAGE / "__init__.py"))
     named = set(re.findall(r"^    ([a-z_]+(?:/|\.py))  ", text, flags=re.MULTILINE))
     there = {p.name + ("/" if p.is_dir() else "") for p in PACKAGE.iterdir() if not p.name.startswith(("_", "."))}
     assert named == there - {"py.typed"}
@@ -414,9 +411,9 @@ FOLDED = re.compile(rf"(?:arm|owner)_id[\s)]*\.\s*(?:{'|'.join(FOLDS)})\b")
 
 def list_folded_ids(path):
     """Lines that compare an ARM id by hand: they turn one to lower or upper case themselves."""
-    if not FOLDED.search(text := read(path)):  # parsing all modules takes long
+    if not FOLDED.search(read(path)):  # to look through all modules takes long
         return
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FOLDS:
             text = node.func.value
             name = text.attr if isinstance(text, ast.Attribute) else text.id if isinstance(text, ast.Name) else ""
@@ -435,8 +432,9 @@ def test_nothing_of_gitsync_is_patched_in_tests():
 
 
 def comments_with(pattern):
-    found = re.compile(pattern)
-    lines = ((p, n, line) for p in [*MODULES, *TOOLS] for n, line in enumerate(read(p).splitlines(), 1))
+    found = re.compile(pattern, re.MULTILINE)
+    paths = [path for path in [*MODULES, *TOOLS] if found.search(read(path))]  # few have any, and have many lines
+    lines = ((path, number, line) for path in paths for number, line in enumerate(read(path).splitlines(), 1))
     return [f"{name_of(path)}:{number}: {line.strip()}" for path, number, line in lines if found.search(line)]
 
 
@@ -460,7 +458,7 @@ def test_every_command_is_a_module_and_every_module_of_that_shape_a_command():
 def top_level_names(path):
     """What a module defines, assigns or imports for others to find."""
     names = set()
-    for node in ast.parse(read(path)).body:
+    for node in parse(path).body:
         if isinstance(node, ast.FunctionDef):
             names.add(node.name)
         elif isinstance(node, ast.Assign):

@@ -171,17 +171,11 @@ def test_a_process_that_breaks_is_named_with_its_test(folder):
     assert "was ended by SIGABRT; its last test was test_b.py::test_that_breaks" in text
 
 
-def test_after_the_first_failure_it_stops(folder):
+def test_after_the_first_failure_it_stops_and_needs_no_cache(folder):
     (folder / "test_0.py").write_text("def test_that_fails():\n    assert False\n")
-    code, text = run(folder, "test_0.py", "test_b.py", "--processes=2", "-x")
+    code, text = run(folder, "test_0.py", "test_b.py", "--processes=2", "-x", "-p", "no:cacheprovider")
     assert code == 1
     assert "stopping after 1 failures" in text
-
-
-def test_without_a_cache_it_runs_as_well(folder):
-    code, text = run(folder, "test_b.py", "test_c.py", "--processes=2", "-p", "no:cacheprovider")
-    assert code == 0, text
-    assert "6 passed, 2 warnings" in text
 
 
 @pytest.mark.parametrize(
@@ -198,8 +192,21 @@ def test_the_longest_files_start_first(tmp_path, known, order, why):
     sizes = {"a": 20, "b": 10, "c": 30}
     for name, size in sizes.items():
         (tmp_path / name).write_bytes(bytes(size))
-    items = [SimpleNamespace(path=tmp_path / name, location=(name, 1, "test")) for name in "aabbc"]
-    assert order_files(items, known) == order, why
+    assert order_files([make_item(tmp_path / name) for name in "aabbc"], known) == order, why
+
+
+def make_item(path, together=None):
+    mark = pytest.mark.together(together).mark if together else None
+    return SimpleNamespace(path=path, location=(path.name, 1, "test"), get_closest_marker={"together": mark}.get)
+
+
+def test_files_that_are_together_are_as_one(tmp_path):
+    for name in "abc":
+        (tmp_path / name).touch()
+    items = [make_item(tmp_path / name, "a server" if name != "b" else None) for name in "abcc"]
+    assert order_files(items, {"a": 1.0, "b": 2.0, "c": 3.0}) == [[0, 2, 3], [1]]
+    assert order_files(items, {"a": 1.0, "b": 5.0, "c": 3.0}) == [[1], [0, 2, 3]], "by the sum of their seconds"
+    assert order_files(items, {"b": 5.0, "c": 3.0}) == [[0, 2, 3], [1]], "a part of it never ran"
 
 
 def test_the_seconds_of_files_are_kept(everything):

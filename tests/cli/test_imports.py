@@ -23,7 +23,8 @@ for line in sys.stdin:
 NEVER = {"hypothesis", "jsonschema", "pytest", "unittest"}
 OF_AZURE = {"azure", "aiohttp", "cryptography", "msal", "requests", "urllib3"}
 WATCHING = {"google", "opentelemetry", "prometheus_client"}
-OF_OTHERS = {"httpx", "httpx2", "junitparser", "lightkube", "rich", "sqlite3"} | WATCHING
+OF_PAGES = {"jinja2"}
+OF_OTHERS = {"httpx", "httpx2", "junitparser", "lightkube", "rich", "sqlite3"} | OF_PAGES | WATCHING
 OFFLINE = NEVER | OF_AZURE | OF_OTHERS | {"git", "tenacity"}
 WITHOUT_AZURE = NEVER | OF_AZURE | OF_OTHERS
 HELP = OFFLINE | {"asyncio", "loguru", "msgspec", "yaml"}
@@ -57,7 +58,7 @@ SPARED = [
     (["sync"], 2, WITHOUT_AZURE, "there is no subscription"),
     (["sync", "--strict", "--subscription", SUBSCRIPTION], 2, WITHOUT_AZURE, "a manifest is invalid"),
     (["sync", "../dirty", "--subscription", SUBSCRIPTION], 2, WITHOUT_AZURE, "a work tree is dirty"),
-    (["plan", "--emulator"], 1, WATCHING, "no one watches the run"),
+    (["plan", "--emulator"], 1, OF_PAGES | WATCHING, "no one watches the run, and it shows no page"),
 ]
 """They run in this order in one interpreter, and none spares less than the next: what is imported wrongly is of the
 first row that fails.
@@ -90,5 +91,5 @@ def test_no_row_spares_less_than_the_next():
 
 def test_who_asks_azure_imports_them(imported):
     """Otherwise the names above would prove nothing."""
-    _, packages = imported["no one watches the run"]
+    _, packages = imported["no one watches the run, and it shows no page"]
     assert {"azure", "aiohttp"} <= packages

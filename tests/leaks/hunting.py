@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+import re2
+
 PART = 10
 """Characters; a leak of fewer does not help anybody."""
 
@@ -24,14 +26,21 @@ class Hunt:
         self.needles = {
             needle: name for name, value in sorted(values.items()) for needle in sorted(_needles(value), key=len)
         }
+        # One look for all of them, which takes a tenth of the time of a look for each.
+        self._any = re2.compile(b"|".join(re2.escape(_encode(needle)) for needle in self.needles))
 
     def found(self, text: str) -> set[str]:
         """Names of the values that a text shows."""
-        return {name for looked in _decoded(text) for needle, name in self.needles.items() if needle in looked}
+        shown = [looked for looked in _decoded(text) if self._any.search(_encode(looked))]
+        return {name for looked in shown for needle, name in self.needles.items() if needle in looked}
 
     def everywhere(self, locations: Mapping[str, str]) -> dict[str, set[str]]:
         """The same for many texts; those that show nothing are left out."""
         return {location: found for location, text in locations.items() if (found := self.found(text))}
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _needles(value: str) -> Iterator[str]:

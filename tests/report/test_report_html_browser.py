@@ -13,7 +13,7 @@ import pytest_asyncio
 from gitsync.model.problem import SourceLocation
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.report.html.page import render
-from tests.report.browser import AXE, DESKTOP, PHONE, PROGRAM, new_page, started
+from tests.report.browser import AXE, DESKTOP, PHONE, PROGRAM, new_page
 from tests.report.large_reports import landing_zone
 from tests.report.report_builders import DRIFTED, FULL, IN_SYNC, PROBLEMS, REFUSED, TARGET, key, report, result
 from tests.report.test_report_html import EVIL, everywhere
@@ -21,6 +21,7 @@ from tests.report.test_report_html import EVIL, everywhere
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed; it is looked for by name in PATH"),
     pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.together("browser"),
 ]
 
 SMALL, LARGE = landing_zone(groups=2, every=5), replace(landing_zone(groups=77, every=17), target=TARGET)
@@ -70,11 +71,10 @@ def _render(value):
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def page():
+async def page(browser):
     """One page for all tests, since a process that shows another costs more than what most tests do."""
-    with started() as address:
-        async with new_page(address) as page:
-            yield page
+    async with new_page(browser) as page:
+        yield page
 
 
 @pytest.fixture

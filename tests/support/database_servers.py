@@ -9,7 +9,6 @@ import os
 import pwd
 import shutil
 import socket
-import ssl
 import subprocess
 import tempfile
 import time
@@ -115,7 +114,9 @@ def run_postgresql() -> Iterator[Server]:
     with _make_folder() as folder:
         data, log, port = folder / "data", folder / "log", _find_port()
         _run(folder, programs / "initdb", "--no-sync", "--auth=trust", "--username=owner", "--encoding=UTF8", "--locale=C.UTF-8", "-D", data)  # fmt: skip
-        (data / "pg_hba.conf").write_text("local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n")
+        (data / "pg_hba.conf").write_text(
+            "local all owner trust\nlocal all all scram-sha-256\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
+        )
         settings = {
             "listen_addresses": "localhost", "port": port, "unix_socket_directories": folder, "fsync": "off",
             "ssl": "on", "ssl_cert_file": folder / "server.crt", "ssl_key_file": folder / "server.key",
@@ -253,17 +254,16 @@ def drop_roles(server: Server, *names: str) -> None:
 
 
 async def log_in(server: Server, name: str, password: str, *, is_postgresql: bool) -> bool:
-    """Return whether a user can sign in."""
-    tls = ssl.create_default_context(cafile=str(server.ca))
+    """Return whether a user can sign in: over the socket of the server, since TLS takes a third of a connection."""
     if is_postgresql:
         try:
-            connection = await asyncpg.connect(host="localhost", port=server.port, user=name, password=password, database="postgres", ssl=tls)  # fmt: skip
+            connection = await asyncpg.connect(host=str(server.folder), port=server.port, user=name, password=password, database="postgres")  # fmt: skip
         except (asyncpg.InvalidPasswordError, asyncpg.InvalidAuthorizationSpecificationError):
             return False
         await connection.close()
         return True
     try:
-        pymysql.connect(host="localhost", port=server.port, user=name, password=password.encode(), ssl=tls).close()
+        pymysql.connect(unix_socket=str(server.folder / "socket"), user=name, password=password.encode(), ssl_disabled=True).close()  # fmt: skip
     except pymysql.OperationalError as error:
         assert error.args[0] == 1045
         return False

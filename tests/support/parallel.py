@@ -1,8 +1,9 @@
 """Tests in several processes, which are forked after all tests are collected: they are collected once, and what their
 modules have loaded is shared.
 
-Each process takes the tests of one file after the other from a queue, so that they share what the file sets up. The
-longest files are first, so that no process is left with one at the end. A process is pytest's own from there on, but that
+Each process takes the tests of one file after the other from a queue, so that they share what the file sets up. Files
+with one mark `together` are taken as one, for what takes long to set up: servers, a browser, all of the package parsed.
+The longest files are first, so that no process is left with one at the end. A process is pytest's own from there on, but that
 it sends its reports to the first process instead of printing them.
 """
 
@@ -15,7 +16,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import groupby
 from mmap import mmap
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any
@@ -191,15 +191,18 @@ def _keep_seconds(config: pytest.Config, seconds: Mapping[str, float]) -> None:
 
 def order_files(items: Sequence[pytest.Item], known: Mapping[str, float]) -> list[list[int]]:
     """Order files by the seconds that they took, and give the numbers of their tests: those that never ran, the largest
-    first; then those that took the longest.
+    first; then those that took the longest. Files that are together are as one.
     """
 
-    def rank(file: Sequence[int]) -> tuple[float, int]:
-        first = items[file[0]]
-        return -known.get(first.location[0], math.inf), -first.path.stat().st_size
+    def rank(indices: Sequence[int]) -> tuple[float, int]:
+        files = {items[index].location[0]: items[index].path for index in indices}
+        return -sum(known.get(file, math.inf) for file in files), -sum(path.stat().st_size for path in files.values())
 
-    files = groupby(range(len(items)), key=lambda index: items[index].path)
-    return sorted((list(group) for _, group in files), key=rank)
+    taken: dict[str, list[int]] = {}
+    for index, item in enumerate(items):
+        mark = item.get_closest_marker("together")
+        taken.setdefault(mark.args[0] if mark else str(item.path), []).append(index)
+    return sorted(taken.values(), key=rank)
 
 
 def _flush(config: pytest.Config) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.report.browser import AXE, DESKTOP, PHONE, PROGRAM, new_page, started
+from tests.report.browser import AXE, DESKTOP, PHONE, PROGRAM, new_page
 
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed; it is looked for by name in PATH"),
     pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.together("browser"),
 ]
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "getting-started.md")
@@ -63,10 +64,9 @@ def site(tmp_path_factory):
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def page():
-    with started() as address:
-        async with new_page(address) as page:
-            yield page
+async def page(browser):
+    async with new_page(browser) as page:
+        yield page
 
 
 async def test_the_home_shows_the_ways_in_on_the_first_screen(site, page):

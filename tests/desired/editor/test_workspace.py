@@ -14,7 +14,7 @@ from gitsync.desired.editor.settings_schemas import OPERATOR_SETTINGS, SOURCE_SE
 from gitsync.desired.editor.workspace import SCHEMAS
 from tests.desired.editor.language_server import LanguageServer
 from tests.desired.editor.schema_validation import CATALOG, schema
-from tests.support.command_line import gitsync
+from tests.support.command_line import gitsync, run_here
 from tests.support.programs import needs_language_server
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "editor.md").read_text()
@@ -115,7 +115,7 @@ def test_each_document_of_a_file_is_evaluated_by_its_kind(editor):
 @needs_language_server
 def test_a_folder_without_a_manifest(tmp_path):
     """As a new user begins: there is no type whose body gets a schema."""
-    assert gitsync("init", folder=tmp_path).code == 0
+    assert run_here("init", folder=tmp_path).code == 0
     server = LanguageServer(tmp_path, json.loads((tmp_path / ".vscode" / "settings.json").read_text()))
     try:
         marked = server.open("first.yaml", SPEC + "  sku: {name: Standard_LRS}\n  tag: {}\n")
@@ -203,24 +203,25 @@ def test_files_of_other_tools_are_not_evaluated(editor, name):
     assert editor.open(name, "apiVersion: network.azure.com/v1\nkind: Nothing\n") == []
 
 
-def find_all_patterns(folder):
-    texts = [path.read_text() for path in sorted(folder.rglob("*.json"))]
+@pytest.fixture(scope="module")
+def patterns(workspace):
+    texts = [path.read_text() for path in sorted((workspace / SCHEMAS).rglob("*.json"))]
     return sorted({pattern for text in texts for pattern in find_patterns(json.loads(text))})
 
 
-def test_every_pattern_is_one_of_go(workspace):
+def test_every_pattern_is_one_of_go(patterns):
     """Go's engine, which kubeconform and others use, is RE2."""
-    patterns = find_all_patterns(workspace / SCHEMAS)
     assert len(patterns) > 100
     assert all(re2.compile(pattern) for pattern in patterns)
 
 
 @needs_language_server
-def test_every_pattern_is_one_of_javascript(workspace):
+def test_every_pattern_is_one_of_javascript(patterns):
     """Python's engine, which other tests use, reads patterns that the editor's does not."""
     script = "JSON.parse(fs.readFileSync(0)).forEach(one => new RegExp(one, 'u'))"
-    patterns = json.dumps(find_all_patterns(workspace / SCHEMAS))
-    ended = subprocess.run(["node", "-e", script], input=patterns, text=True, capture_output=True, check=False)
+    ended = subprocess.run(
+        ["node", "-e", script], input=json.dumps(patterns), text=True, capture_output=True, check=False
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
 
 

@@ -172,7 +172,7 @@ def test_what_is_wrong_with_an_expression(entry, field, code, message, hint):
     assert problem.level is (Level.WARNING if code in {"SecretNotNamed", "RefusedByAso"} else Level.ERROR)
 
 
-@pytest.mark.parametrize("text", [f"'a' '{'b' * 50_000}'", f"string({'1,' * 30_000}1)"])
+@pytest.mark.parametrize("text", [f"'a' '{'b' * 5000}'", f"string({'1,' * 3000}1)"])
 def test_a_mistake_is_reported_in_a_few_words_however_long_the_expression(text):
     with pytest.raises(ExpressionError) as caught:
         compile_expression(text, UNTYPED)

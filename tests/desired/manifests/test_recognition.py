@@ -3,7 +3,7 @@
 import json
 import random
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import pytest
 
@@ -323,8 +323,8 @@ def test_no_wrong_letter_makes_a_manifest_vanish(path):
 
 
 def test_a_mapping_of_many_keys_takes_no_time():
-    text = json.dumps({f"apiVers{number}": "x" for number in range(100_000)})
-    began = perf_counter()
+    text = json.dumps({f"apiVers{number}": "x" for number in range(25_000)})
+    began = process_time()
     (one,) = read(text, "a.json").unread
     assert (one.api_version, one.is_rejected) == ("", False)
-    assert perf_counter() - began < 20
+    assert process_time() - began < 5

@@ -1,25 +1,22 @@
-"""The texts of the package: codes, messages and pages that they name. To parse all of it takes a second, so what reads all
-of it is here.
-"""
+"""The texts of the package: codes, messages and pages that they name."""
 
 from __future__ import annotations
 
 import ast
-import gc
 import re
 from collections import defaultdict
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-import gitsync
 from gitsync.desired.problems.problem_codes import load_codes
 from gitsync.model.condition import WaitReason
 from gitsync.planning.status.advice import BY_CODE, BY_TYPE
 from tests.desired.problems.test_message_texts import find_holes
+from tests.support.package_trees import PACKAGE, read, trees
 
-PACKAGE = Path(gitsync.__file__).parent
+pytestmark = pytest.mark.together("package")
+
 CODES = {meaning.code: meaning for meaning in load_codes()}
 NOT_OURS = {"ErrorRule"}
 """Calls whose codes are Azure's."""
@@ -27,15 +24,9 @@ NO_CODES = {"Opaque", "NamespaceTerminating"}
 """Kubernetes words in the position of a code."""
 
 
-@cache
-def trees():
-    """Without a search for garbage, which would take as long as to parse: a tree is none."""
-    files = (file for file in sorted(PACKAGE.rglob("*.py")) if "emulator" not in file.parts)
-    gc.disable()
-    try:
-        return {file: ast.parse(file.read_text(encoding="utf-8")) for file in files}
-    finally:
-        gc.enable()
+def modules():
+    """Those whose codes are of gitsync: the emulator's are Azure's."""
+    return [(file, tree) for file, tree in trees().items() if "emulator" not in file.parts]
 
 
 def walk(tree):
@@ -61,14 +52,14 @@ def nodes(*kinds):
 @cache
 def all_nodes():
     wanted = (ast.AnnAssign, ast.Call, ast.Constant, ast.FunctionDef)
-    return [(file, node) for file, tree in trees().items() for node in walk(tree) if isinstance(node, wanted)]
+    return [(file, node) for file, tree in modules() for node in walk(tree) if isinstance(node, wanted)]
 
 
 @cache
 def constants():
     """Texts that modules give names to, by name: two modules may have one name for different texts."""
     named = defaultdict(set)
-    for tree in trees().values():
+    for _, tree in modules():
         for node in tree.body:
             value = getattr(node, "value", None)
             if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(value, ast.Constant):
@@ -191,11 +182,9 @@ def list_docstrings(tree):
 def test_no_text_names_a_file_that_an_installed_program_does_not_have():
     page = re.compile(r"docs/[\w/-]+|(?:README|CONTRIBUTING)\.md")
     found = {}
-    for file in sorted(PACKAGE.rglob("*.py")):
-        source = file.read_text(encoding="utf-8")
-        if not page.search(source):
+    for file, tree in trees().items():
+        if not page.search(read(file)):
             continue
-        tree = trees().get(file) or ast.parse(source)
         hidden = list_docstrings(tree) - ({tree.body[0].value} if file.parent.name == "cli" else set())
         texts = [node.value for node in walk(tree) if isinstance(node, ast.Constant) and node not in hidden]
         if named := [text for text in texts if isinstance(text, str) and page.search(text)]:

@@ -256,13 +256,13 @@ def test_no_expression_computes_its_way_to_a_secret(expression, why):
 
 def test_hostile_expressions_are_refused_in_bounded_time():
     deep = f"{'(' * 5000}{IP}.id{')' * 5000}"
-    many = {f"spec.tags.t{number}": f'resource("PublicIPAddress/egres{number}").id' for number in range(3000)}
+    many = {f"spec.tags.t{number}": f'resource("PublicIPAddress/egres{number}").id' for number in range(1000)}
     long = " + ".join([f"{IP}.id"] * 3000)
     began = time.process_time()
     for entries in ({"spec.tags.a": deep}, many, {"spec.tags.a": long}):
         (use,) = (each for each in prepare_all(make_account(entries)) if each.key.name == "use")
         assert use.problems or use.template
-    assert time.process_time() - began < 60
+    assert time.process_time() - began < 10
 
 
 def test_a_resource_that_another_source_declares_has_an_id_and_a_name():

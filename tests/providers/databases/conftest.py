@@ -1,6 +1,7 @@
-"""One server of each service for all tests of this folder that a process runs: each starts in about a second."""
+"""One server of each service for all tests of this folder, which one process runs: to start both takes a second."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,14 @@ from tests.support.database_servers import (
     run_mariadb,
     run_postgresql,
 )
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == HERE:
+            item.add_marker(pytest.mark.together("databases"))
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from gitsync.report.site.shapes import MOST_CHANGES
-from tests.report.browser import AXE, DESKTOP, PHONE, PROGRAM, new_page, started
+from tests.report.browser import AXE, DESKTOP, PHONE, PROGRAM, new_page
 from tests.report.site.estates import Estate, landing_zone, three_targets
 from tests.report.test_report_html import EVIL
 from tests.report.test_report_html_browser import CONTRAST, show_as
@@ -21,6 +21,7 @@ from tests.report.test_report_html_browser import CONTRAST, show_as
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed; it is looked for by name in PATH"),
     pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.together("browser"),
 ]
 
 MANY = 2307  # groups of 13 resources: 29,993 with the hub
@@ -79,11 +80,10 @@ ESTATES = {
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def page():
+async def page(browser):
     """One page for all tests, since a process that shows another costs more than what most tests do."""
-    with started() as address:
-        async with new_page(address) as page:
-            yield page
+    async with new_page(browser) as page:
+        yield page
 
 
 @pytest.fixture(scope="module")

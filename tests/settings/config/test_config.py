@@ -1,6 +1,7 @@
 """Settings: the table itself, where each comes from, how its text is read, what is refused."""
 
 import argparse
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -61,14 +62,19 @@ def flags_of(setting, text):
     return [f"{setting.flag}={text}"]
 
 
-def settings_of(arguments=(), variables=None, file=None, folder=None, outputs=OUTPUTS):
-    """The settings that a command line, an environment and a file make."""
+@cache
+def make_parser(outputs):
     parser = argparse.ArgumentParser()
     own = [name for name, s in SETTINGS.items() if s.form is not SettingForm.SECRET]
     add_flags(parser, [n for n in own if n not in {"log_level", "log_format", "color"}], outputs)
+    return parser
+
+
+def settings_of(arguments=(), variables=None, file=None, folder=None, outputs=OUTPUTS):
+    """The settings that a command line, an environment and a file make."""
     if file is not None:
         (folder / "gitsync.yaml").write_text(file, encoding="utf-8")
-    options = parser.parse_args(list(arguments))
+    options = make_parser(outputs).parse_args(list(arguments))
     return resolve(options, variables or {}, folder or Path("/nowhere"), outputs)
 
 

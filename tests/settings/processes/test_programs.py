@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import gitsync
 from gitsync.settings.processes.programs import Grace, Program, ProgramCall, run, run_beside, select_environment
+from tests.support.package_trees import PACKAGE, parse, read
 
-PACKAGE = Path(gitsync.__file__).parent
 STARTING = {"subprocess", "pty", "multiprocessing", "git"}
 STARTING_NAMES = {"create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "popen", "system"}
 MAY_START = re.compile(
@@ -77,16 +76,16 @@ def test_what_a_program_gets(program, expected):
     assert select_environment(program, {**OURS, **CLOUDS, **PERSON, **GIT, **HOSTS, **PATH}) == expected
 
 
+@pytest.mark.together("package")
 def test_programs_are_started_in_one_place():
     """Of the libraries, azure-identity starts `az`, with its own time limit, and GitPython runs `git version` when it
     is imported (tests/repository/git/test_gitpython.py).
     """
     found = {}
     for path in PACKAGE.rglob("*.py"):
-        text = path.read_text("utf-8")
-        if not MAY_START.search(text):  # to walk through the whole package takes seconds
+        if not MAY_START.search(read(path)):  # to walk through the whole package takes seconds
             continue
-        names = {name for node in ast.walk(ast.parse(text)) for name in starters(node)}
+        names = {name for node in ast.walk(parse(path)) for name in starters(node)}
         if names:
             found[path.relative_to(PACKAGE).as_posix()] = names
     assert found == {
