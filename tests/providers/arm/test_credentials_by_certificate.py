@@ -38,8 +38,7 @@ def private_ca(tmp_path_factory: pytest.TempPathFactory) -> PrivateCa:
 
 @pytest.fixture(scope="module")
 def key() -> rsa.RSAPrivateKey:
-    """Of half of the usual size: to make and use one of 2048 bits takes half a second of CPU."""
-    return rsa.generate_private_key(public_exponent=65537, key_size=1024)
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 @pytest.fixture(scope="module")
