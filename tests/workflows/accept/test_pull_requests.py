@@ -396,8 +396,9 @@ def test_a_detached_checkout_is_merged_to_the_branch_of_the_job_or_to_that_of_th
 
 
 @pytest.mark.parametrize("behind", [0, 1], ids=["at the branch", "behind the branch"])
-def test_what_a_pull_request_would_merge_does_not_go_along(run, behind):
+def test_what_a_pull_request_would_merge_does_not_go_along(on_github, behind):
     """The job of a pull request checks out the commit that merging it makes, which its host has under another ref."""
+    run = on_github
     base = run.repository.git("rev-parse", "HEAD")
     for number in range(behind):
         commit_all(run.repository.folder, f"Change {number}")
