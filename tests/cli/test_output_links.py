@@ -174,7 +174,7 @@ def test_a_link_of_the_operator_is_followed(checkout, option):
     way.symlink_to(checkout.parent / "elsewhere")
     if option in BEFORE:
         run_here(*BEFORE[option], folder=checkout)
-    if option == "init folder":  # ends at a file in place of its schemas, which take a second: test_workspace.py has them
+    if option == "init folder":  # ends at a file in place of its schemas, which take a second (test_workspace.py)
         (way / "estate").mkdir()
         (way / "estate" / ".gitsync-schemas").touch()
     before = list_files(way)

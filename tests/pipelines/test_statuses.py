@@ -113,7 +113,7 @@ def test_a_run_without_a_report_has_failed(tmp_path, folder, program, job):
 
 
 class RememberingHost:
-    """A host that keeps the last status, in the form of a client of gitsync."""
+    """A host that keeps the last status, as gitsync sees it."""
 
     def __init__(self, longest_description):
         self.longest_description, self.last = longest_description, None
