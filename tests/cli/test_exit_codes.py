@@ -291,11 +291,10 @@ def test_2_the_status_branch_cannot_be_pushed(repository):
     assert repository.run("plan").code == 0, "a plan writes nothing back"
 
 
-def test_3_changes_are_pending(repository):
-    repository.says(group=GROUP)
-    assert repository.run("plan").code == 0, "without the flag"
+def test_3_changes_are_pending(synced, tmp_path):
+    repository = synced.copy(tmp_path)
+    assert repository.says(group=GROUP, vnet=VNET).run("plan").code == 0, "without the flag"
     assert repository.run("plan", "--detailed-exitcode").code == 3, "a create"
-    repository.run("sync")
     assert repository.says(group=TAGGED).run("plan", "--detailed-exitcode").code == 3, "an update"
     assert repository.says().run("plan", "--detailed-exitcode").code == 3, "a delete"
 
