@@ -26,7 +26,7 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.state.store import SqliteStore
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, run_here, start, variables
-from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 
@@ -89,7 +89,7 @@ class Repository:
     def pushes_to(self, bare: Path) -> Path:
         init_bare(bare)
         add_remote(self.folder, bare)
-        self.git("push", "-q", "origin", "main")
+        push_main(self.folder, bare)
         return bare
 
 

@@ -5,11 +5,12 @@ ten programs.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from tests.support.git_repositories import make_commit, read_object, write_object
+from tests.support.git_repositories import AUTHOR, make_commit, read_object, write_object
 
 _FILE, _FOLDER = "100644", "40000"
 
@@ -30,6 +31,22 @@ def commit_folder(top: Path, branch: str, folder: Path) -> str:
     commit, _ = make_commit(contents, tip.read_text().strip(), "Change", partial(write_object, top))
     tip.write_text(f"{commit}\n")
     return commit
+
+
+def push_commits(folder: Path, remote: Path, refs: Mapping[str, str]) -> None:
+    """Leave a bare repository as a push of commits by force does, to refs by their names."""
+    shutil.copytree(folder / ".git" / "objects", remote / "objects", dirs_exist_ok=True)
+    for ref, commit in refs.items():
+        (remote / ref).parent.mkdir(parents=True, exist_ok=True)
+        (remote / ref).write_text(f"{commit}\n")
+
+
+def write_merge(top: Path, target: str, tip: str) -> str:
+    """Write the commit that merges a commit into one of those before it, and return its id."""
+    tree = _read_lines(top, tip)["tree"]
+    moment = f"{AUTHOR} {int(time.time())} +0000"
+    content = f"tree {tree}\nparent {target}\nparent {tip}\nauthor {moment}\ncommitter {moment}\n\nMerge\n"
+    return write_object(top, "commit", content.encode()).hex()
 
 
 def _find_tip(top: Path, branch: str) -> Path:

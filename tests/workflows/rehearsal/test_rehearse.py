@@ -22,7 +22,7 @@ from gitsync.repository.git.state.store import Update
 from gitsync.repository.secrets.stores import SecretStores
 from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
-from tests.support.git_repositories import init_bare
+from tests.support.git_repositories import add_remote, init_bare, push_main
 from tests.support.memory_places import MemorySink, MemorySource
 from tests.support.parts import change
 from tests.support.world import (
@@ -156,8 +156,8 @@ def test_a_status_branch_is_read_and_no_ref_moves(world, tmp_path):
     bare = tmp_path / "bare.git"
     world.says(group=GROUP, vnet=VNET)
     init_bare(bare)
-    world.git("remote", "add", "origin", bare.as_uri())
-    world.git("push", "-q", "origin", "main")
+    add_remote(world.folder, bare.as_uri())
+    push_main(world.folder, bare)
     assert len(rehearse_world(world, status_dir=None).writes) == 2
     config = Config(source=str(world.folder), emulator="", subscription=SUBSCRIPTION, checks=("none",))
     assert asyncio.run(execute(config, writes=True)).exit_code == 0
