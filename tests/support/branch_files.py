@@ -18,9 +18,14 @@ _FILE, _FOLDER = "100644", "40000"
 def check_out(top: Path, branch: str, folder: Path) -> None:
     """Have a folder with just the files of a branch. `top` is a git directory whose objects are not packed."""
     shutil.rmtree(folder, ignore_errors=True)
-    for path, content in _list_files(top, _read_lines(top, _find_tip(top, branch).read_text().strip())["tree"]):
+    for path, content in read_branch(top, branch).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
+
+
+def read_branch(top: Path, branch: str) -> Mapping[str, bytes]:
+    """Read the contents of the files of a branch by their paths."""
+    return dict(_list_files(top, _read_lines(top, _find_tip(top, branch).read_text().strip())["tree"]))
 
 
 def commit_folder(top: Path, branch: str, folder: Path) -> str:
