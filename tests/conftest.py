@@ -19,6 +19,7 @@ from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.model.gvk import GVK
 from gitsync.settings.config.hosts import OTHERS, Host
 from tests.support.hypothesis_profile import load_profile
+from tests.support.kept_metadata import keep_metadata
 from tests.support.memory_folder import find_memory_folder, make_own_folder
 from tests.support.parallel import add_option, run_in_processes
 from tests.support.tables import collect_tables
@@ -38,8 +39,12 @@ for name in (*Host, *OTHERS):
     os.environ.pop(name, None)
 
 
+# A bundle of certificates of this machine is read by each run of the process, which takes it 20 ms.
+os.environ.pop("REQUESTS_CA_BUNDLE", None)
+
 # loguru reads 36 of these paths, 3 ms of CPU, each time that logs begin: with each command.
 sysconfig.get_path = cache(sysconfig.get_path)
+keep_metadata()
 
 
 # Under nohup, the commands that tests start would ignore a hangup too, and tests would wait for ends that never come.

@@ -124,8 +124,12 @@ def test_text_reports_who_and_what_is_open(night):
 @pytest.mark.parametrize(
     ("who", "has_names"), [("auto", False), ("off", False), ("names", True)], ids=["as set", "off", "asked for"]
 )
-def test_what_a_pipeline_prints_has_names_of_people_if_asked_for(night, form, who, has_names):
-    done = audit(night, "-o", form, f"--who={who}", CI="true", GITHUB_ACTIONS="true")
+def test_what_a_pipeline_prints_has_names_of_people_if_asked_for(night, tmp_path, form, who, has_names):
+    """The status is in an empty folder, which takes no git."""
+    folder, source, variables = night
+    job = variables | {"GITSYNC_STATUS_BRANCH": "", "CI": "true", "GITHUB_ACTIONS": "true"}
+    done = run_here("audit", str(source), "-o", form, f"--who={who}", f"--status-dir={tmp_path}", folder=folder, **job)
+    assert done.code == 4, done.err
     assert ("rob@contoso.com" in done.out.replace("&#64;", "@")) is has_names
     assert "rob@" not in done.err
 

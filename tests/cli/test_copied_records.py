@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 
 import pytest
 
 from gitsync.desired.formats.repository_name import normalize_repository
 from gitsync.repository.git.state.seal import name_source
+from tests.support.branch_files import check_out, commit_folder
 from tests.support.command_line import SUBSCRIPTION, run_here
 from tests.support.former_seals import make_former_seal
-from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 
 KEY = "0123456789abcdef0123456789abcdef"
+STATUS = "gitsync/status"
 RECORDS = "default/resources.azure.com/ResourceGroup"
-
-
-def git(folder, *arguments):
-    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
 
 
 def group(name):
@@ -50,7 +47,7 @@ class Estate:
             (self.folder / f"{name}.yaml").write_text(group(name))
         commit_all(self.folder)
         if self.remote.exists():
-            git(self.folder, "push", "-q", "origin", "HEAD")
+            push_main(self.folder, self.remote)
 
     def run(self, command, *arguments):
         more = {"GITSYNC_DIGEST_KEY": KEY, "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION}
@@ -58,15 +55,12 @@ class Estate:
         return run_here(command, *arguments, *where, folder=self.folder, **more)
 
     def open_status(self):
-        """A clone of the status branch, as anybody who can push has it."""
-        git(self.folder, "clone", "-q", "-b", "gitsync/status", str(self.remote), str(self.status_folder))
+        """The files of the status branch, as anybody who can push has them."""
+        check_out(self.remote, STATUS, self.status_folder)
         return self.status_folder
 
-
-def push_status(folder):
-    git(folder, "add", "-A")
-    git(folder, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "Change")
-    git(folder, "push", "-q", "origin", "HEAD")
+    def push_status(self):
+        commit_folder(self.remote, STATUS, self.status_folder)
 
 
 def move_records(source, target, former_location):
@@ -98,7 +92,7 @@ def test_copied_records_delete_nothing_and_are_signed_by_name_only(tmp_path):
     assert (victim.run("sync").code, other.run("sync").code) == (0, 0)
     target = other.open_status()
     move_records(victim.open_status(), target, "")
-    push_status(target)
+    other.push_status()
     for command in ("plan", "sync"):
         ended = other.run(command, *PRUNE)
         untrusted = list_untrusted(ended)
@@ -120,7 +114,8 @@ def test_a_repository_that_was_renamed_is_signed_as_a_whole(tmp_path):
     estate.commit(shared=True)
     assert estate.run("sync").code == 0
     estate.remote.rename(tmp_path / "renamed.git")
-    git(estate.folder, "remote", "set-url", "origin", str(tmp_path / "renamed.git"))
+    config = estate.folder / ".git" / "config"
+    config.write_text(config.read_text().replace("estate.git", "renamed.git"))
     found = estate.run("sync")
     assert (found.code, "If this repository or its branch was renamed" in " ".join(found.out.split())) == (1, True)
     assert "Signed 1 record." in estate.run("status", "--sign").out
@@ -146,15 +141,13 @@ class Local(Estate):
         return super().run(command, *flags[self.location], *arguments)
 
     def open_status(self):
-        if self.location == BRANCH and self.status_folder.exists():
-            git(self.status_folder, "pull", "-q")
-        elif self.location == BRANCH:
-            git(self.folder, "clone", "-q", "-b", "gitsync/status", ".", str(self.status_folder))
+        if self.location == BRANCH:
+            check_out(self.folder / ".git", STATUS, self.status_folder)
         return self.status_folder
 
     def push_status(self):
         if self.location == BRANCH:
-            push_status(self.status_folder)
+            commit_folder(self.folder / ".git", STATUS, self.status_folder)
 
 
 @pytest.fixture(scope="module", params=[FOLDER, BRANCH], ids=["folder", "branch"])
@@ -249,17 +242,17 @@ def test_a_status_of_a_named_branch_goes_on_without_a_word(tmp_path):
     assert estate.run("sync").code == 0
     status = estate.open_status()
     sign_as_before(status, name_source(normalize_repository(str(estate.remote)), "gitsync/status"))
-    push_status(status)
+    estate.push_status()
     estate.commit(kept=True, shared=True)
     synced = estate.run("sync", "--prune", "--max-deletes", "9")
     assert (synced.code, "SealsRenewed" in synced.out, "Deleted 1" in synced.out) == (0, False, True), synced.out
-    git(status, "pull", "-q")
+    status = estate.open_status()
     seals = [json.loads(path.read_text())["gitsync"]["seal"] for path in status.rglob("default/**/*.json")]
     assert [seal.count(":") for seal in seals] == [4, 4], "all of them have the identity after one run"
     assert (status / "identity").exists()
-    tip = subprocess.check_output(["git", "rev-parse", "gitsync/status"], cwd=estate.remote)
+    tip = (estate.remote / "refs/heads" / STATUS).read_text()
     assert estate.run("sync", "--prune").code == 0
-    assert subprocess.check_output(["git", "rev-parse", "gitsync/status"], cwd=estate.remote) == tip
+    assert (estate.remote / "refs/heads" / STATUS).read_text() == tip
 
 
 @pytest.mark.parametrize("location", [FOLDER, BRANCH], ids=["folder", "branch"])

@@ -26,7 +26,7 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.state.store import SqliteStore
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, Ended, azure, ended, gitsync, run_here, start, variables
-from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/core"
 
@@ -89,7 +89,7 @@ class Repository:
     def pushes_to(self, bare: Path) -> Path:
         init_bare(bare)
         add_remote(self.folder, bare)
-        self.git("push", "-q", "origin", "main")
+        push_main(self.folder, bare)
         return bare
 
 
@@ -291,11 +291,10 @@ def test_2_the_status_branch_cannot_be_pushed(repository):
     assert repository.run("plan").code == 0, "a plan writes nothing back"
 
 
-def test_3_changes_are_pending(repository):
-    repository.says(group=GROUP)
-    assert repository.run("plan").code == 0, "without the flag"
+def test_3_changes_are_pending(synced, tmp_path):
+    repository = synced.copy(tmp_path)
+    assert repository.says(group=GROUP, vnet=VNET).run("plan").code == 0, "without the flag"
     assert repository.run("plan", "--detailed-exitcode").code == 3, "a create"
-    repository.run("sync")
     assert repository.says(group=TAGGED).run("plan", "--detailed-exitcode").code == 3, "an update"
     assert repository.says().run("plan", "--detailed-exitcode").code == 3, "a delete"
 

@@ -174,9 +174,13 @@ def test_a_link_of_the_operator_is_followed(checkout, option):
     way.symlink_to(checkout.parent / "elsewhere")
     if option in BEFORE:
         run_here(*BEFORE[option], folder=checkout)
+    if option == "init folder":  # ends at a file in place of its schemas, which take a second (test_workspace.py)
+        (way / "estate").mkdir()
+        (way / "estate" / ".gitsync-schemas").touch()
+    before = list_files(way)
     ended = run_here(*(word.format("../way") for word in SHORT[option]), folder=checkout)
     assert "is a link" not in ended.err + ended.out
-    assert list_files(checkout.parent / "elsewhere"), ended.err + ended.out
+    assert list_files(checkout.parent / "elsewhere") != before, ended.err + ended.out
 
 
 @pytest.mark.parametrize("location", ["resources", "resources/ResourceGroup", ".lock", "inventory.json"])

@@ -12,7 +12,7 @@ import pytest
 from gitsync.report.site.data_files import decode_data
 from gitsync.workflows.site.site_folder import LIST
 from tests.support.command_line import SUBSCRIPTION, gitsync, run_here
-from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 
 PASSWORD = "hunter2-of-the-database"
 MANIFESTS = f"""\
@@ -65,7 +65,7 @@ def synced(tmp_path_factory):
     for text in (MANIFESTS, MANIFESTS.replace("tags: {", "tags: {more: yes-more, ")):
         (folder / "all.yaml").write_text(text)
         commit_all(folder)
-        git(folder, "push", "--quiet", "origin", "HEAD:main")
+        push_main(folder, top / "shop.git")
         sync(folder)
     return folder
 

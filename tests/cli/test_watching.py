@@ -13,7 +13,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 
 from tests.support import world
 from tests.support.command_line import SUBSCRIPTION, Ended, run_here, variables
-from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 from tests.support.json_schemas import list_faults
 from tests.support.trace_collector import attributes, collecting
 
@@ -55,7 +55,7 @@ class WatchedJob:
         for name, text in documents.items():
             (self.work / f"{name}.yaml").write_text(text)
         commit_all(self.work)
-        self.git("push", "-q", "origin", "main", folder=self.work)
+        push_main(self.work, self.bare)
         if not self.folder.exists():
             self.git("clone", "-q", "--depth=1", self.bare.as_uri(), str(self.folder), folder=self.top)
         self.git("fetch", "-q", "--depth=1", "origin", "main", folder=self.folder)

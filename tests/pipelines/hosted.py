@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.pipelines.action_runner import Job
 from tests.pipelines.host_programs import Host, make_host
+from tests.support.branch_files import push_commits, write_merge
 from tests.support.command_line import SUBSCRIPTION
 from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 from tests.support.git_server import basic, serve
@@ -53,12 +54,11 @@ class Estate:
         push_main(self.clone, self.bare)
 
     def open_pull_request(self, branch: str) -> str:
-        """Push a branch, and the commit that merging it would make, as the host does; its id."""
-        self.git("checkout", "--quiet", "--detach", "main")
-        self.git("merge", "--quiet", "--no-ff", "--message", "Merge", branch)
-        self.git("push", "--quiet", "--force", "origin", branch, "HEAD:refs/pull/1/merge")
-        merge = self.git("rev-parse", "HEAD")
-        self.git("checkout", "--quiet", branch)
+        """Push a branch, which has all of main, and the commit that merging it would make, as the host does; its id."""
+        heads = self.clone / ".git" / "refs" / "heads"
+        main, tip = ((heads / name).read_text().strip() for name in ("main", branch))
+        merge = write_merge(self.clone / ".git", main, tip)
+        push_commits(self.clone, self.bare, {f"refs/heads/{branch}": tip, "refs/pull/1/merge": merge})
         return merge
 
     def job(self, event: str, commit: str, **inputs: str) -> Job:

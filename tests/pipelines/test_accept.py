@@ -68,13 +68,10 @@ def test_a_job_of_a_pull_request_opens_none(estate, tmp_path):
     job = estate.job("push", estate.git("rev-parse", "HEAD"), command="sync")
     assert job.run("Install gitsync")["exit-code"] == "0", job.log
     script.write_text(MOVE)
-    bare = estate.folder / "hosted" / "acme" / "estate"
-    estate.git("remote", "set-url", "origin", str(bare))
     estate.git("checkout", "--quiet", "-b", "more")
     estate.commit("azure/more.yaml", TAGGED.replace("name: web", "name: more"), "Add another group")
     merge = estate.open_pull_request("more")
     estate.git("checkout", "--quiet", "--detach", merge)
-    estate.git("remote", "set-url", "origin", f"{estate.server}/acme/estate")
     job = estate.job("pull_request", merge, command="accept", source=str(estate.clone))
     job.env.update(GITSYNC_EMULATOR_SCRIPT=str(script))
     assert job.run("Install gitsync")["exit-code"] == "2", job.log

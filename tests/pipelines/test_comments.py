@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from gitsync.report.hosts.host import HostUse
+from gitsync.report.hosts.opening import open_host
 from tests.pipelines.host_programs import AZURE, GITHUB, GITLAB, TOKEN, make_host
 from tests.support.command_line import run_here
 
@@ -122,20 +124,27 @@ def test_azure_repos_threads_are_closed_and_deleted_ones_skipped(tmp_path, folde
 
 
 @pytest.mark.parametrize(
-    ("changed", "number", "why"),
+    ("ref", "number", "why"),
     [
-        ({}, "12", "the ref of the event names it"),
-        ({"GITHUB_REF": "refs/heads/main"}, "34", "a closed pull request is in the event alone"),
-        ({"GITHUB_REF": "refs/heads/main", "--number": "56"}, "56", "the flag names it for any other event"),
+        (GITHUB["GITHUB_REF"], "12", "the ref of the event names it"),
+        ("refs/heads/main", "34", "a closed pull request is in the event alone"),
     ],
 )
-def test_which_pull_request_it_is(tmp_path, folder, changed, number, why):
+def test_which_pull_request_it_is(tmp_path, ref, number, why):
+    assert open_host(make_job(tmp_path, ref), HostUse.COMMENT).find_number() == number, why
+
+
+def test_a_flag_names_the_pull_request_for_any_other_event(tmp_path, folder):
     host = make_host(tmp_path / "bin", "gh")
-    event = tmp_path / "event.json"
+    assert comment(folder, host, make_job(tmp_path, "refs/heads/main"), "--number=56").code == 0
+    assert host.calls[0].arguments[2] == "56"
+
+
+def make_job(folder, ref):
+    """The variables of a job whose event is about a pull request."""
+    event = folder / "event.json"
     event.write_text(json.dumps({"pull_request": {"number": 34}}))
-    flags = [f"--number={changed.pop('--number')}"] if "--number" in changed else []
-    assert comment(folder, host, {**GITHUB, "GITHUB_EVENT_PATH": str(event), **changed}, *flags).code == 0
-    assert host.calls[0].arguments[2] == number, why
+    return {**GITHUB, "GITHUB_EVENT_PATH": str(event), "GITHUB_REF": ref}
 
 
 def test_an_enterprise_server_gets_its_own_variable(tmp_path, folder):

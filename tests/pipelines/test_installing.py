@@ -18,6 +18,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.tools.tool_runs import run_script
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 IMAGE = ROOT / "deploy" / "image"
 PYTHON = """\
@@ -107,9 +109,7 @@ def make_table(folder, content, digest):
     return table
 
 
-def fetch(table, folder, *names):
-    command = [sys.executable, "-ISE", IMAGE / "fetch_programs.py", table, "arm64", folder, *names]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+FETCH = IMAGE / "fetch_programs.py"
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def fetch(table, folder, *names):
     ],
 )
 def test_a_program_is_installed_with_its_digest_alone(tmp_path, names, digest, code, message, there):
-    done = fetch(make_table(tmp_path, b"program", digest), tmp_path / "programs", *names)
+    done = run_script(FETCH, make_table(tmp_path, b"program", digest), "arm64", tmp_path / "programs", *names)
     assert done.returncode == code
     assert message in done.stderr
     assert [path.name for path in (tmp_path / "programs").iterdir()] == there
@@ -160,10 +160,11 @@ def test_the_constraints_are_in_step_with_the_project():
 
 @pytest.fixture(scope="module")
 def distributions():
-    """The distributions in the environment, by the path of each file below site-packages."""
-    return {
-        str(file): name for found in metadata.distributions() for name in [found.name] for file in found.files or ()
-    }
+    """The distributions in the environment, by the path of each module below site-packages. Their lists of files are
+    read as text: `Distribution.files` makes an object of each file.
+    """
+    listed = ((found.name, found.read_text("RECORD") or "") for found in metadata.distributions())
+    return {path: name for name, text in listed for path in re.findall(r"^([^,\n]+\.py),", text, re.MULTILINE)}
 
 
 _IMPORT = re.compile(
@@ -176,6 +177,12 @@ def list_foreign_imports(source):
     found = (match["module"] or match["names"] for match in _IMPORT.finditer(source))
     names = {name.strip() for text in found for name in text.split(",")}
     return {name for name in names if name.partition(".")[0] not in {*sys.stdlib_module_names, "gitsync"}}
+
+
+def test_programs_are_fetched_without_other_packages():
+    """The image runs it before it has any."""
+    assert list_foreign_imports(FETCH.read_text()) == set()
+    assert "import gitsync" not in FETCH.read_text()
 
 
 def find_undeclared(names, declared, distributions):

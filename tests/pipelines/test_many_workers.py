@@ -12,6 +12,7 @@ import yaml
 
 from tests.pipelines.hosted import GROUP, TOKEN, host_estate
 from tests.pipelines.scripts import run_job_script
+from tests.support.branch_files import read_branch
 from tests.support.command_line import SUBSCRIPTION, run_here
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -32,12 +33,12 @@ def add_a_group(estate):
     return commit
 
 
-def require_recorded(estate):
+def require_recorded(bare):
     """All is on the status branch, once, and no branch of a worker is left."""
-    estate.git("fetch", "--quiet", "--prune", "origin", "+refs/heads/*:refs/remotes/origin/*")
-    records = estate.git("ls-tree", "-r", "--name-only", "origin/gitsync/status", "default/").splitlines()
-    assert [Path(record).stem for record in records] == sorted(GROUPS)
-    branches = estate.git("for-each-ref", "--format=%(refname:lstrip=3)", "refs/remotes/origin/").splitlines()
+    records = [path for path in read_branch(bare, "gitsync/status") if path.startswith("default/")]
+    assert sorted(Path(record).stem for record in records) == sorted(GROUPS)
+    heads = bare / "refs" / "heads"
+    branches = [file.relative_to(heads).as_posix() for file in heads.rglob("*") if file.is_file()]
     assert [branch for branch in branches if "status-shards" in branch] == []
     assert len([branch for branch in branches if branch.startswith("gitsync/runs/")]) == 1
 
@@ -88,7 +89,7 @@ def test_github_shares_a_run_among_jobs(hosted):
     assert [status["state"] for status in hosted.host.statuses] == ["pending", "failure", "success"]
     assert [name for name, _ in gather.used] == ["github/codeql-action/upload-sarif"]
     assert (Path(outputs["report"]) / "report.html").is_file()
-    require_recorded(hosted)
+    require_recorded(hosted.bare)
 
 
 def test_github_runs_one_job_unless_more_are_requested():
@@ -110,7 +111,7 @@ def call(line, folder, variables):
 def test_gitlab_shares_a_run_in_a_child_pipeline(tmp_path):
     with host_estate(tmp_path, "gitlab-ci-token") as estate:
         commit = add_a_group(estate)
-        (tmp_path / "hosted" / "acme" / "estate").rename(tmp_path / "hosted" / "acme" / "estate.git")
+        bare = estate.bare.rename(estate.bare.with_name("estate.git"))
         project = tmp_path / "builds"
         project.mkdir()
         variables = {
@@ -151,7 +152,7 @@ def test_gitlab_shares_a_run_in_a_child_pipeline(tmp_path):
         (post,) = CHILD["gitsync-gather"]["after_script"]
         assert run_job_script(["bash", "-c", post], project, filled | {"POST_STATUS": "true"}).code == 0
         assert [(status["commit"], status["state"]) for status in estate.host.statuses] == [(commit, "success")]
-        require_recorded(estate)
+        require_recorded(bare)
 
 
 def test_gitlab_syncs_in_one_job_or_in_many():
@@ -206,4 +207,4 @@ def test_azure_pipelines_shares_a_run_among_jobs(tmp_path):
             assert "Created 1" in call(task["inputs"]["inlineScript"], tmp_path, variables | job)
         (gather,) = (step for step in jobs["gitsync_gather"]["steps"] if step.get("name") == "gather")
         assert "Created 2" in call(gather["bash"], tmp_path, variables)
-        require_recorded(estate)
+        require_recorded(estate.bare)

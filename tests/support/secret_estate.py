@@ -17,7 +17,7 @@ from gitsync.emulator.settings import Timing
 from gitsync.emulator.types.behaviour import Style
 from tests.support import command_line
 from tests.support.command_line import SUBSCRIPTION, Azure, Ended
-from tests.support.git_repositories import commit_all, init_bare, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 from tests.support.sops_rig import Rig, rig
 
 AT_ONCE = Timing(style=Style.DONE)
@@ -105,8 +105,8 @@ class Estate:
 
     def pushes_to(self, bare: Path) -> Estate:
         init_bare(bare)
-        self.git("remote", "add", "origin", str(bare))
-        self.git("push", "-q", "origin", "main")
+        add_remote(self.folder, bare)
+        push_main(self.folder, bare)
         return self
 
     def run(self, *arguments: str, with_sops: bool = True, **variables: str) -> Ended:

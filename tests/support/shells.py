@@ -6,10 +6,11 @@ import os
 import pty
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from threading import Thread
+
+from tests.support.shell_commands import run_shells_here
 
 _START = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"]}
 _SET_UP = {
@@ -26,7 +27,13 @@ def is_missing(shell: str) -> bool:
 
 def complete_lines(shell: str, lines: Iterable[str], folder: Path, variables: dict[str, str]) -> list[str]:
     """Type each line into one shell, press tab, and return what the lines became."""
-    environment = _make_environment(folder.parent, variables)
+    return run_shells_here(lambda programs: _complete_lines(shell, lines, folder, variables, programs))
+
+
+def _complete_lines(
+    shell: str, lines: Iterable[str], folder: Path, variables: dict[str, str], programs: Path
+) -> list[str]:
+    environment = _make_environment(folder.parent, variables, programs)
     if shell == "fish":
         script = "gitsync completion fish | source; for line in $argv; complete --do-complete $line; echo; end"
         command = ["fish", "--no-config", "-c", script, *lines]
@@ -40,13 +47,8 @@ def complete_lines(shell: str, lines: Iterable[str], folder: Path, variables: di
     return out.read_text().splitlines()
 
 
-def _make_environment(home: Path, variables: dict[str, str]) -> dict[str, str]:
+def _make_environment(home: Path, variables: dict[str, str], programs: Path) -> dict[str, str]:
     """The variables of a shell that finds this gitsync, and no set-up of the person who runs the tests."""
-    programs = home / "programs"
-    programs.mkdir(exist_ok=True)
-    program = programs / "gitsync"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m gitsync "$@"\n')
-    program.chmod(0o755)
     return {**variables, "PATH": f"{programs}:{os.environ['PATH']}", "HOME": str(home), "TERM": "dumb"}
 
 

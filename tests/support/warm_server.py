@@ -30,7 +30,9 @@ from loguru import logger
 
 import gitsync
 from gitsync.__main__ import main
+from gitsync.agent.run.emulator_settings import list_known_types
 from gitsync.desired.catalog.catalog import open_catalog
+from gitsync.extensions.third_party import load_installed
 from gitsync.model.gvk import GVK
 from gitsync.repository.git.source.worktree import load_gitpython
 
@@ -48,11 +50,15 @@ def import_all() -> None:
         import_module(name)
     load_gitpython()
     sysconfig.get_path = cache(sysconfig.get_path)
+    import_module("kept_metadata").keep_metadata()  # beside this program
+    load_installed()
     logger.remove(logger.add(sys.stderr))  # it reads 36 paths each time that logs begin
     catalog = open_catalog()
     for group in ("resources.azure.com", "network.azure.com", "storage.azure.com"):
         kind = catalog.kinds(group)[0]
         catalog.kind(GVK(group, catalog.versions(group, kind)[0], kind))
+    for namespace in ("microsoft.resources", "microsoft.network", "microsoft.storage"):
+        list_known_types(namespace)  # an emulator does for the check of the subscription
     gc.collect()
     gc.freeze()
 

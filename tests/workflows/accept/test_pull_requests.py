@@ -14,6 +14,8 @@ from gitsync.model.edit import REMOVED
 from gitsync.model.gvk import Key
 from gitsync.model.secret import Secret
 from gitsync.model.verdict import Verdict
+from gitsync.report.hosts.host import HostUse
+from gitsync.report.hosts.opening import open_host
 from gitsync.workflows.accept.drift import DriftedField, NotAccepted
 from gitsync.workflows.accept.publish import PublishedAs, quote_field
 from gitsync.workflows.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
@@ -366,32 +368,37 @@ MERGE = "refs/pull/12/merge"
 BASES = [
     ("gh", {"GITHUB_REF": "refs/heads/release"}, "release", "GitHub: the branch of the job"),
     ("gh", {"GITHUB_REF": MERGE, "GITHUB_BASE_REF": "release"}, "release", "GitHub: the target of a pull request"),
-    ("gh", {"GITHUB_REF": MERGE, "GITHUB_REF_TYPE": "branch", "GITHUB_REF_NAME": "12/merge"}, "main",
+    ("gh", {"GITHUB_REF": MERGE, "GITHUB_REF_TYPE": "branch", "GITHUB_REF_NAME": "12/merge"}, "",
      "GitHub: an event that names no target"),
-    ("gh", {"GITHUB_REF": "refs/tags/release"}, "main", "GitHub: a tag"),
+    ("gh", {"GITHUB_REF": "refs/tags/release"}, "", "GitHub: a tag"),
     ("glab", {"CI_COMMIT_BRANCH": "release"}, "release", "GitLab: the branch of the job"),
     ("glab", {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "release"}, "release", "GitLab: the target of a merge request"),
-    ("glab", {"CI_COMMIT_TAG": "release"}, "main", "GitLab: a tag"),
+    ("glab", {"CI_COMMIT_TAG": "release"}, "", "GitLab: a tag"),
     ("az", {"BUILD_SOURCEBRANCH": "refs/heads/release"}, "release", "Azure: the branch of the job"),
     ("az", {"BUILD_SOURCEBRANCH": MERGE, "SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/release"}, "release",
      "Azure: the target of a pull request"),
-    ("az", {"BUILD_SOURCEBRANCH": "refs/tags/release"}, "main", "Azure: a tag"),
+    ("az", {"BUILD_SOURCEBRANCH": "refs/tags/release"}, "", "Azure: a tag"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("program", "job", "base", "why"), BASES, ids=[row[-1] for row in BASES])
-def test_a_detached_checkout_is_merged_to(tmp_path, program, job, base, why):
-    run = make_run(tmp_path, program)
-    run.repository.git("push", "--quiet", "origin", "main:release")
-    detach(run)
-    run.job |= job
-    run.publish(accepted())
-    assert run.host.requests[0]["base"] == base, why
+def test_which_branch_a_job_runs_for(program, job, base, why):
+    assert open_host({**HOSTS[program], **job}, HostUse.PULL_REQUEST).base == base, why
+
+
+@pytest.mark.parametrize(("ref", "base"), [("refs/heads/release", "release"), ("refs/tags/release", "main")])
+def test_a_detached_checkout_is_merged_to_the_branch_of_the_job_or_to_that_of_the_remote(on_github, ref, base):
+    on_github.repository.git("push", "--quiet", "origin", "main:release")
+    detach(on_github)
+    on_github.job |= {"GITHUB_REF": ref}
+    on_github.publish(accepted())
+    assert on_github.host.requests[0]["base"] == base
 
 
 @pytest.mark.parametrize("behind", [0, 1], ids=["at the branch", "behind the branch"])
-def test_what_a_pull_request_would_merge_does_not_go_along(run, behind):
+def test_what_a_pull_request_would_merge_does_not_go_along(on_github, behind):
     """The job of a pull request checks out the commit that merging it makes, which its host has under another ref."""
+    run = on_github
     base = run.repository.git("rev-parse", "HEAD")
     for number in range(behind):
         commit_all(run.repository.folder, f"Change {number}")

@@ -90,7 +90,8 @@ def test_a_commit_of_creates_updates_and_deletes_survives_each_kill(estate, worl
     assert [interrupt for interrupt in rehearsal.interrupts if not interrupt.is_fine] == []
 
 
-def test_without_writes_nothing_is_killed(world):
+def test_without_writes_nothing_is_killed(tmp_path):
+    world = World(tmp_path)
     world.synced(group=GROUP)
     assert rehearse_world(world, interrupts=True).interrupts == ()
 

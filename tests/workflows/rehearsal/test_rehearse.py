@@ -22,7 +22,7 @@ from gitsync.repository.git.state.store import Update
 from gitsync.repository.secrets.stores import SecretStores
 from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
-from tests.support.git_repositories import init_bare
+from tests.support.git_repositories import add_remote, init_bare, push_main
 from tests.support.memory_places import MemorySink, MemorySource
 from tests.support.parts import change
 from tests.support.world import (
@@ -50,6 +50,12 @@ def world(tmp_path: Path) -> World:
     return make_world(tmp_path)
 
 
+@pytest.fixture
+def plain(tmp_path: Path) -> World:
+    """A world that can begin as a copy of one that was synced: it has no vault."""
+    return World(tmp_path)
+
+
 def writes(rehearsal: Rehearsal) -> list[tuple[str, str]]:
     return [(write.method, write.arm_id) for write in rehearsal.writes]
 
@@ -75,10 +81,10 @@ def test_the_first_sync_of_a_source_without_a_status(world):
     assert (rehearsal.is_silent, rehearsal.exit_code) == (True, 0)
 
 
-def test_a_commit_that_changes_creates_and_removes(world):
-    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
-    world.says(group=GROUP, vnet=LARGER, other=GROUP.replace("name: core", "name: other"))
-    rehearsal = rehearse_world(world, prune=True)
+def test_a_commit_that_changes_creates_and_removes(plain):
+    plain.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
+    plain.says(group=GROUP, vnet=LARGER, other=GROUP.replace("name: core", "name: other"))
+    rehearsal = rehearse_world(plain, prune=True)
     assert sorted(writes(rehearsal)) == [
         ("DELETE", SUBNET_ID),
         ("PUT", VNET_ID),
@@ -92,9 +98,9 @@ def test_a_commit_that_changes_creates_and_removes(world):
     assert (rehearsal.is_silent, rehearsal.exit_code) == (True, 0)
 
 
-def test_nothing_to_do(world):
-    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
-    rehearsal = rehearse_world(world, prune=True)
+def test_nothing_to_do(plain):
+    plain.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
+    rehearsal = rehearse_world(plain, prune=True)
     assert (rehearsal.writes, rehearsal.not_rehearsed, rehearsal.stubs, rehearsal.exit_code) == ((), (), (), 0)
 
 
@@ -105,19 +111,19 @@ def test_what_azure_has_beside_gits_fields_is_not_rehearsed(world):
     assert [result.comparison.outside for result in rehearsal.first.results] == [()]
 
 
-def test_files_that_are_not_committed_are_rehearsed(world):
-    world.synced(group=GROUP, vnet=VNET)
-    (world.folder / "vnet.yaml").write_text(LARGER)
-    assert writes(rehearse_world(world)) == [("PUT", VNET_ID)]
+def test_files_that_are_not_committed_are_rehearsed(plain):
+    plain.synced(group=GROUP, vnet=VNET)
+    (plain.folder / "vnet.yaml").write_text(LARGER)
+    assert writes(rehearse_world(plain)) == [("PUT", VNET_ID)]
 
 
-def test_a_branch_is_rehearsed_by_its_name(world):
-    world.synced(group=GROUP, vnet=VNET)
-    world.git("switch", "-q", "-c", "wider")
-    world.says(group=GROUP, vnet=LARGER)
-    world.git("switch", "-q", "main")
-    assert writes(rehearse_world(world)) == []
-    assert writes(rehearse_world(world, ref="wider")) == [("PUT", VNET_ID)]
+def test_a_branch_is_rehearsed_by_its_name(plain):
+    plain.synced(group=GROUP, vnet=VNET)
+    plain.git("switch", "-q", "-c", "wider")
+    plain.says(group=GROUP, vnet=LARGER)
+    plain.git("switch", "-q", "main")
+    assert writes(rehearse_world(plain)) == []
+    assert writes(rehearse_world(plain, ref="wider")) == [("PUT", VNET_ID)]
 
 
 def test_nothing_is_written_and_nothing_is_reached_but_the_emulator(world, monkeypatch):
@@ -150,8 +156,8 @@ def test_a_status_branch_is_read_and_no_ref_moves(world, tmp_path):
     bare = tmp_path / "bare.git"
     world.says(group=GROUP, vnet=VNET)
     init_bare(bare)
-    world.git("remote", "add", "origin", bare.as_uri())
-    world.git("push", "-q", "origin", "main")
+    add_remote(world.folder, bare.as_uri())
+    push_main(world.folder, bare)
     assert len(rehearse_world(world, status_dir=None).writes) == 2
     config = Config(source=str(world.folder), emulator="", subscription=SUBSCRIPTION, checks=("none",))
     assert asyncio.run(execute(config, writes=True)).exit_code == 0
@@ -198,19 +204,19 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("documents", "options", "message"), REFUSALS)
-def test_what_a_sync_refuses_is_a_finding(documents, options, message, world):
-    world.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
-    rehearsal = rehearse_world(world.says(**documents), **options)
+def test_what_a_sync_refuses_is_a_finding(documents, options, message, plain):
+    plain.synced(group=GROUP, vnet=VNET, subnet=SUBNET)
+    rehearsal = rehearse_world(plain.says(**documents), **options)
     assert (rehearsal.first, rehearsal.writes, rehearsal.exit_code) == (None, (), 1)
     assert rehearsal.refusal.startswith(message)
 
 
-def test_an_older_revision_is_refused(world):
-    world.synced(group=GROUP)
-    world.says(group=GROUP, vnet=VNET).sync()
-    world.git("reset", "-q", "--hard", "HEAD~1")
-    assert rehearse_world(world).refusal.startswith("RevisionSuperseded: ")
-    assert rehearse_world(world, allow_rollback=True).exit_code == 0
+def test_an_older_revision_is_refused(plain):
+    plain.synced(group=GROUP)
+    plain.says(group=GROUP, vnet=VNET).sync()
+    plain.git("reset", "-q", "--hard", "HEAD~1")
+    assert rehearse_world(plain).refusal.startswith("RevisionSuperseded: ")
+    assert rehearse_world(plain, allow_rollback=True).exit_code == 0
 
 
 @pytest.mark.parametrize(
@@ -239,7 +245,7 @@ def test_an_agent_leaves_what_another_one_keeps(world):
 
 def test_the_owner_of_another_repository_is_there(world, tmp_path):
     (tmp_path / "theirs").mkdir()
-    theirs = make_world(tmp_path / "theirs")
+    theirs = World(tmp_path / "theirs")
     theirs.synced(group=GROUP, vnet=VNET)
     world.says(subnet=SUBNET)
     rehearsal = rehearse_world(world, known_from=(str(theirs.state),))
@@ -272,10 +278,10 @@ INTERRUPTED = [
 
 
 @pytest.mark.parametrize(("changes", "expected"), INTERRUPTED)
-def test_what_an_interrupted_run_left(changes, expected, world):
-    world.synced(group=GROUP, vnet=VNET)
-    change_records(world, **changes)
-    rehearsal = rehearse_world(world)
+def test_what_an_interrupted_run_left(changes, expected, plain):
+    plain.synced(group=GROUP, vnet=VNET)
+    change_records(plain, **changes)
+    rehearsal = rehearse_world(plain)
     assert (writes(rehearsal), rehearsal.exit_code) == (expected, 0)
 
 
