@@ -79,7 +79,8 @@ class CommandParser(argparse.ArgumentParser):
 
     def __init__(self, name: str, command: Command) -> None:
         # An abbreviation that works today could be that of two flags in the next release.
-        super().__init__(prog=f"gitsync {name}", add_help=False, allow_abbrev=False)
+        # No one sees the usage, which argparse would write out of all flags for each command line.
+        super().__init__(prog=f"gitsync {name}", usage="%(prog)s", add_help=False, allow_abbrev=False)
         self.name, self.command = name, command
         command.arguments(self)
         add_flags(self, command.SETTINGS, command.OUTPUTS)

@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from gitsync.workflows.rehearsal.rehearsal_page import render
 from gitsync.workflows.rehearsal.timeline import MOST_ROWS
-from tests.report.browser import AXE, PHONE, PROGRAM, new_page, started
+from tests.report.browser import AXE, PHONE, PROGRAM, new_page
 from tests.report.test_report_html_browser import AUDIT, CONTRAST, served, show_as
 from tests.support.hostile_texts import HOSTILE
 from tests.workflows.rehearsal.rehearsals import REBUILD, UNEVEN, rebuilt
@@ -16,6 +16,7 @@ from tests.workflows.rehearsal.test_rehearsal_report import make_hostile
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed; it is looked for by name in PATH"),
     pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.together("browser"),
 ]
 
 LARGE = rebuilt(300)
@@ -23,10 +24,9 @@ UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = tru
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def page():
-    with started() as address:
-        async with new_page(address) as page:
-            yield page
+async def page(browser):
+    async with new_page(browser) as page:
+        yield page
 
 
 @pytest.fixture
