@@ -43,14 +43,13 @@ def test_a_change_in_azure(world):
     for row, (change, _, why) in enumerate(CHANGES):
         assert world.azure().resource(f"{FLOW_ID}{row}")["properties"]["version"] == "1", f"it is sent: {why}"
         world.somebody_changes(f"{FLOW_ID}{row}", change)
-    report = world.sync()
-    again = world.sync()
-    assert world.writes == []
+    report, again = world.sync(), world.sync()
     for row, (_, verdict, why) in enumerate(CHANGES):
         result = of(report, "AzureResource", f"orders{row}")
         assert result.verdict is verdict, why
         assert (result.action is Action.NONE) is (verdict is Verdict.IN_SYNC), why
         assert of(again, "AzureResource", f"orders{row}").action is Action.NONE, why
+    assert world.writes == []
 
 
 def test_a_value_that_azure_sets_is_removed_from_git(world):
