@@ -8,7 +8,7 @@ import pytest
 
 from gitsync.model.verdict import Action, Verdict
 from tests.agent.run.test_any_types import FLOW, FLOW_ID, GROUP, find
-from tests.support.world import World
+from tests.support.world import World, of
 
 IDENTITY = FLOW_ID.replace("Microsoft.Logic/workflows/orders", "Microsoft.ManagedIdentity/userAssignedIdentities/flow")
 CALLERS = "{triggers: {allowedCallerIpAddresses: [{addressRange: 10.0.0.1/32}, {addressRange: 10.0.0.2/32}]}}"
@@ -25,24 +25,30 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("change", "verdict", "why"),
-    [
-        ({"/properties/version": "2"}, Verdict.DRIFTED, "Azure took it from git, though its type is read-only"),
-        ({"/properties/state": "ENABLED"}, Verdict.IN_SYNC, "a choice in another case"),
-        ({LIST: SWAPPED}, Verdict.IN_SYNC, "entries without names in another order"),
-        ({LIST: SWAPPED[:1]}, Verdict.DRIFTED, "an entry without a name that went"),
-        ({"/properties/state": "Disabled"}, Verdict.DRIFTED, "another choice"),
-    ],
-)
-def test_a_change_in_azure(world, change: dict[str, Any], verdict, why):
-    world.synced(group=GROUP, flow=STATED)
-    assert world.read(FLOW_ID, "2019-05-01")["properties"]["version"] == "1", "it is sent"
-    world.somebody_changes(FLOW_ID, change)
-    result = find(world.sync())
-    assert result.verdict is verdict, why
-    assert (result.action is Action.NONE) is (verdict is Verdict.IN_SYNC), why
-    assert find(world.sync()).action is Action.NONE, why
+CHANGES: list[tuple[dict[str, Any], Verdict, str]] = [
+    ({"/properties/version": "2"}, Verdict.DRIFTED, "Azure took it from git, though its type is read-only"),
+    ({"/properties/state": "ENABLED"}, Verdict.IN_SYNC, "a choice in another case"),
+    ({LIST: SWAPPED}, Verdict.IN_SYNC, "entries without names in another order"),
+    ({LIST: SWAPPED[:1]}, Verdict.DRIFTED, "an entry without a name that went"),
+    ({"/properties/state": "Disabled"}, Verdict.DRIFTED, "another choice"),
+]
+
+
+def test_a_change_in_azure(world):
+    """Each row is a workflow of its own."""
+    rows = range(len(CHANGES))
+    world.synced(
+        group=GROUP, **{f"flow{row}": STATED.replace("{name: orders}", f"{{name: orders{row}}}") for row in rows}
+    )
+    for row, (change, _, why) in enumerate(CHANGES):
+        assert world.azure().resource(f"{FLOW_ID}{row}")["properties"]["version"] == "1", f"it is sent: {why}"
+        world.somebody_changes(f"{FLOW_ID}{row}", change)
+    report, again = world.sync(), world.sync()
+    for row, (_, verdict, why) in enumerate(CHANGES):
+        result = of(report, "AzureResource", f"orders{row}")
+        assert result.verdict is verdict, why
+        assert (result.action is Action.NONE) is (verdict is Verdict.IN_SYNC), why
+        assert of(again, "AzureResource", f"orders{row}").action is Action.NONE, why
     assert world.writes == []
 
 

@@ -7,7 +7,7 @@ import pytest
 from gitsync.model.verdict import Action, Verdict
 from tests.agent.run.test_any_types import GROUP, IN_GROUP, NETWORK, find
 from tests.support.fault_rules import rules
-from tests.support.world import World
+from tests.support.world import World, of
 
 IDENTITY = "/subscriptions/0/resourceGroups/shop/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"
 FLOW_ID = f"{IN_GROUP}/providers/Microsoft.Logic/workflows/orders"
@@ -112,37 +112,42 @@ def test_what_only_azure_sets_is_sent_if_it_is_written(world):
     assert (find(world.sync()).verdict, world.writes) == (Verdict.IN_SYNC, [])
 
 
-@pytest.mark.parametrize(
-    ("sent", "changed", "removed", "why"),
-    [
-        (
-            "{parameters: {a: {value: null}, b: {}, c: {value: ''}}, definition: {x: {y: null}}}",
-            {},
-            ["/properties/parameters/a/value", "/properties/definition/x"],
-            "an object of nulls comes back as absent",
-        ),
-        ("{definition: {x: null, triggers: {}}}", {"/properties/definition/x": {}}, [], "or a null as an empty object"),
-        (
-            "{definition: {}}",
-            {
-                "/identity/userAssignedIdentities": {
-                    IDENTITY.replace("resourceGroups", "resourcegroups"): {"clientId": "1", "principalId": "2"}
-                }
-            },
-            [],
-            "an identity comes back with its ids, and in another case",
-        ),
-        ("{state: enabled}", {"/properties/state": "Enabled"}, [], "a choice comes back in another case"),
-        ("{definition: {}}", {"/location": "West Europe"}, [], "a region comes back by its display name"),
-    ],
-)
-def test_another_spelling_of_the_same_is_not_drift(tmp_path, sent, changed, removed, why):
+SPELLINGS = [
+    (
+        "{parameters: {a: {value: null}, b: {}, c: {value: ''}}, definition: {x: {y: null}}}",
+        {},
+        ["/properties/parameters/a/value", "/properties/definition/x"],
+        "an object of nulls comes back as absent",
+    ),
+    ("{definition: {x: null, triggers: {}}}", {"/properties/definition/x": {}}, [], "or a null as an empty object"),
+    (
+        "{definition: {}}",
+        {
+            "/identity/userAssignedIdentities": {
+                IDENTITY.replace("resourceGroups", "resourcegroups"): {"clientId": "1", "principalId": "2"}
+            }
+        },
+        [],
+        "an identity comes back with its ids, and in another case",
+    ),
+    ("{state: enabled}", {"/properties/state": "Enabled"}, [], "a choice comes back in another case"),
+    ("{definition: {}}", {"/location": "West Europe"}, [], "a region comes back by its display name"),
+]
+
+
+def test_another_spelling_of_the_same_is_not_drift(tmp_path):
+    """Each row is a workflow of its own."""
     world = World(tmp_path)
     identity = f"{{type: UserAssigned, userAssignedIdentities: {{{IDENTITY}: {{}}}}}}"
-    flow = write_flow(f"{{location: westeurope, identity: {identity}, properties: {sent}}}")
-    assert world.says(group=GROUP, flow=flow).sync().exit_code == 0
-    world.somebody_changes(FLOW_ID, changed, remove=removed)
-    assert (find(world.sync()).verdict, world.writes) == (Verdict.IN_SYNC, []), why
+    bodies = (f"{{location: westeurope, identity: {identity}, properties: {sent}}}" for sent, *_ in SPELLINGS)
+    flows = {f"flow{row}": write_flow(body, f"flow{row}") for row, body in enumerate(bodies)}
+    assert world.says(group=GROUP, **flows).sync().exit_code == 0
+    for row, (_, changed, removed, _) in enumerate(SPELLINGS):
+        world.somebody_changes(FLOW_ID.replace("orders", f"flow{row}"), changed, remove=removed)
+    report = world.sync()
+    for row, (*_, why) in enumerate(SPELLINGS):
+        assert of(report, "AzureResource", f"flow{row}").verdict is Verdict.IN_SYNC, why
+    assert world.writes == []
 
 
 def test_a_list_that_azure_refuses_is_requested_once_and_decides_nothing(tmp_path):

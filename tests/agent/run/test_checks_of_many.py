@@ -11,6 +11,7 @@ import pytest
 
 from gitsync.agent.checks.allowance import ALL_OF, FOR_EACH_MORE, LIMIT_REACHED
 from gitsync.emulator.settings import Timing, read_settings
+from gitsync.emulator.types.behaviour import Style
 from gitsync.model.check import CheckName
 from gitsync.report.run_facts import estimate_sync
 from tests.support.world import GROUP, SUBSCRIPTION, World
@@ -46,7 +47,7 @@ def world(tmp_path: Path) -> World:
     made = World(tmp_path)
     file = tmp_path / "settings.yaml"
     file.write_text(POLICY)
-    made.settings = replace(read_settings(file), limits=None, operations=Timing(polls=0))
+    made.settings = replace(read_settings(file), limits=None, operations=Timing(style=Style.DONE))
     return made
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from gitsync.emulator.patch import GONE
 from gitsync.emulator.settings import Timing
+from gitsync.emulator.types.behaviour import Style
 from gitsync.model.verdict import Verdict
 from tests.agent.run.estate import estate
 from tests.support.hypothesis_profile import scale
@@ -34,7 +35,7 @@ it.
 
 def built(folder, resources):
     """An estate that Azure has, and what git said when it was made."""
-    world = World(folder, rewrite=True, operations=Timing(polls=0))
+    world = World(folder, rewrite=True, operations=Timing(style=Style.DONE))
     report = world.says(**estate(resources)).sync()
     assert (report.exit_code, report.summary) == (0, {"create": resources})
     return world

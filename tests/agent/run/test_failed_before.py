@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from gitsync.emulator.settings import EmulatorSettings, Timing
 from gitsync.emulator.types.behaviour import Style
 from gitsync.model.verdict import Action, Verdict
@@ -29,43 +27,52 @@ def mend(world: World) -> None:
     world.settings = EmulatorSettings(limits=None)
 
 
-@pytest.mark.parametrize(
-    ("before", "rule", "action", "paths", "why"),
-    [
-        (None, REFUSED, Action.CREATE, [], "Azure refused the create"),
-        (None, FAILED, Action.UPDATE, [], "the create was accepted, and its operation failed"),
-        (
-            VNET,
-            REFUSED,
-            Action.UPDATE,
-            ["/properties/addressSpace/addressPrefixes"],
-            "Azure refused the update: the plan shows what is still to be written",
-        ),
-        (VNET, FAILED, Action.UPDATE, [], "the update was accepted, and its operation failed when the value was there"),
-    ],
-)
-def test_the_next_plan_reports_what_failed_and_since_when(tmp_path, before, rule, action, paths, why):
+FAILURES = [
+    (False, REFUSED, Action.CREATE, [], "Azure refused the create"),
+    (False, FAILED, Action.UPDATE, [], "the create was accepted, and its operation failed"),
+    (
+        True,
+        REFUSED,
+        Action.UPDATE,
+        ["/properties/addressSpace/addressPrefixes"],
+        "Azure refused the update: the plan shows what is still to be written",
+    ),
+    (True, FAILED, Action.UPDATE, [], "the update was accepted, and its operation failed when the value was there"),
+]
+"""Whether the network was there before; what Azure does; what the next plan shows; why."""
+
+
+def test_the_next_plan_reports_what_failed_and_since_when(tmp_path):
+    """Each row is a network of its own."""
     world = World(tmp_path)
-    world.says(group=GROUP, **({"vnet": before} if before else {})).sync()
-    break_writes(world, rule)
-    world.says(group=GROUP, vnet=CHANGED)
+    names = [f"hub{row}" for row in range(len(FAILURES))]
+    before = [name for name, (is_there, *_) in zip(names, FAILURES, strict=True) if is_there]
+    world.synced(group=GROUP, **{name: VNET.replace("name: hub", f"name: {name}") for name in before})
+    own = (
+        rule.replace(f"type: {TYPE}", f"path: '*/{name}'") for name, (_, rule, *_) in zip(names, FAILURES, strict=True)
+    )
+    world.settings = EmulatorSettings(limits=None, rules=rules(*own))
+    world.says(group=GROUP, **{name: CHANGED.replace("name: hub", f"name: {name}") for name in names})
     assert world.sync().exit_code == 1
     failed = world.clock.now()
     mend(world)
     report = world.plan(detailed_exitcode=True)
-    found = of(report, "VirtualNetwork")
-    assert (found.verdict, found.action, report.exit_code) == (Verdict.FAILED_BEFORE, action, 3), why
-    assert [difference.path for difference in found.differences] == paths, why
-    assert found.condition.reason == "Broken"
-    assert found.condition.message == (
-        f"Failed since {found.ending.failed_since}; a sync tries again. Last run: Broken: It broke."
-    )
-    assert found.ending.failed_since <= f"{failed:%Y-%m-%dT%H:%M:%SZ}"
-    shown = next(resource for resource in build_document(report)["resources"] if resource["name"] == found.key.name)
-    assert (shown["verdict"], shown["failedSince"]) == ("failed-before", found.ending.failed_since)
-    done = world.sync()
-    assert (of(done, "VirtualNetwork").verdict, done.exit_code) == (Verdict.FAILED_BEFORE, 0)
-    assert of(world.plan(), "VirtualNetwork").verdict is Verdict.IN_SYNC, "and nothing is left of it"
+    shown = build_document(report)["resources"]
+    done, after = world.sync(), world.plan()
+    for name, (_, _, action, paths, why) in zip(names, FAILURES, strict=True):
+        found = of(report, "VirtualNetwork", name)
+        assert (found.verdict, found.action) == (Verdict.FAILED_BEFORE, action), why
+        assert [difference.path for difference in found.differences] == paths, why
+        assert found.condition.reason == "Broken", why
+        assert found.condition.message == (
+            f"Failed since {found.ending.failed_since}; a sync tries again. Last run: Broken: It broke."
+        ), why
+        assert found.ending.failed_since <= f"{failed:%Y-%m-%dT%H:%M:%SZ}", why
+        (own_part,) = (resource for resource in shown if resource["name"] == name)
+        assert (own_part["verdict"], own_part["failedSince"]) == ("failed-before", found.ending.failed_since), why
+        assert of(done, "VirtualNetwork", name).verdict is Verdict.FAILED_BEFORE, why
+        assert of(after, "VirtualNetwork", name).verdict is Verdict.IN_SYNC, "nothing is left of it: " + why
+    assert (report.exit_code, done.exit_code) == (3, 0)
 
 
 def test_a_second_failure_keeps_the_time_of_the_first_and_changes_no_record(tmp_path):

@@ -186,11 +186,11 @@ def test_a_parents_write_keeps_its_children(tmp_path):
 def test_an_operation_that_outlasts_the_run_is_picked_up_without_a_second_write(tmp_path):
     world = World(tmp_path)
     world.synced(group=GROUP)
-    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=100))
+    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=100, retry_after=20))
     report = world.says(group=GROUP, vnet=VNET, subnet=SUBNET).sync(run_timeout=60.0)
     assert (report.exit_code, of(report, "VirtualNetworksSubnet").verdict) == (1, Verdict.BLOCKED)
     assert of(report, "VirtualNetwork").record.writes.operation is not None
-    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=100))
+    world.settings = EmulatorSettings(limits=None, operations=Timing(seconds=100, retry_after=20))
     report = world.sync()
     assert world.sent("PUT") == [SUBNET_ID]
     assert ready(report), [result.condition for result in report.results]
@@ -426,7 +426,7 @@ def test_somebody_elses_operation_is_not_taken_for_ours(tmp_path):
 def test_a_create_that_a_whole_further_run_did_not_see_is_sent_again(tmp_path):
     world = made(
         tmp_path,
-        f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, hide: 1000, operation: {{style: accepted, seconds: 90000}}}}",
+        f"{{match: {{method: PUT, type: {VNETS}, nth: 1}}, hide: 1000, operation: {{style: accepted, seconds: 90000, retryAfter: 20}}}}",
     )
     world.says(group=GROUP, vnet=VNET).sync(run_timeout=60.0)
     found = of(world.sync(run_timeout=60.0), "VirtualNetwork")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gitsync.model.verdict import Action, Verdict
@@ -123,11 +125,17 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("members", "hint", "why"), FAULTS, ids=[row[-1] for row in FAULTS])
-def test_a_wrong_annotation_is_a_problem_and_nothing_is_sent(world, members, hint, why):
-    report = world.says(**{**ESTATE, "team": team(members)}).sync()
-    problems = [problem for problem in report.problems if problem.code == "DirectoryLinks"]
-    assert [problem.hint[: len(hint)] for problem in problems] == [hint], why
+def test_a_wrong_annotation_is_a_problem_and_nothing_is_sent(world):
+    """Each row is a group of its own."""
+    teams = {
+        f"team{row}": re.sub(r"\b([Tt]eam)\b", rf"\g<1>{row}", team(members))
+        for row, (members, _, _) in enumerate(FAULTS)
+    }
+    report = world.says(**{**ESTATE, **teams, "team": team()}).sync()
+    for row, (_, hint, why) in enumerate(FAULTS):
+        own = [problem for problem in report.problems if problem.path == f"team{row}.yaml"]
+        problems = [problem for problem in own if problem.code == "DirectoryLinks"]
+        assert [problem.hint[: len(hint)] for problem in problems] == [hint], why
     assert not [path for path in world.azure().ids("/v1.0/groups/") if "members" in world.azure().received(path)]
 
 

@@ -53,8 +53,9 @@ FILES = {f"g{number:03}": write_documents(number) for number in (1, 2)}
 def exported(tmp_path_factory):
     world = World(tmp_path_factory.mktemp("exported"), operations=Timing(polls=0))
     world.secret_stores = SecretStores(sinks=(MemorySink(),))
-    assert world.says(**FILES).sync().exit_code == 0
-    return settle(world)
+    report = world.says(**FILES).sync()
+    assert report.exit_code == 0
+    return settle(world, report)
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from gitsync.emulator.settings import EmulatorSettings
+from gitsync.emulator.settings import EmulatorSettings, Timing
+from gitsync.emulator.types.behaviour import Style
 from gitsync.model.verdict import Action, Verdict
 from tests.support.fault_rules import rules
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
@@ -88,7 +89,7 @@ def play_rows(world, path, bodies, *, status=200, **when):
         for body in bodies
     ]
     played = rules(*(of_row(text, row) for row, text in enumerate(rows)))
-    world.settings = replace(world.settings, rules=played)
+    world.settings = replace(world.settings, rules=played, operations=Timing(style=Style.DONE))
 
 
 def play_malformed(world, **when):

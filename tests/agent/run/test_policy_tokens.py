@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from gitsync.emulator.settings import read_settings
 from gitsync.model.check import CheckName, CheckVerdict
-from gitsync.model.result import Outcome
+from gitsync.model.result import Outcome, Result
 from gitsync.report.json import render
 from tests.support.world import GROUP, SUBSCRIPTION, VNET, VNET_ID, World, of
 
@@ -29,8 +30,12 @@ def world(tmp_path: Path) -> World:
 
 def govern(world: World, *, effect: str = "deny", rules: Any = (), **external: Any) -> World:
     """Set the one policy of the emulator, as its settings file does."""
-    policy = {
-        "name": "window",
+    return set_policies(world, [make_policy(effect, **external)], rules)
+
+
+def make_policy(effect: str = "deny", name: str = "window", **external: Any) -> dict[str, Any]:
+    return {
+        "name": name,
         "displayName": "Change window",
         "scope": f"/subscriptions/{SUBSCRIPTION}",
         "effect": effect,
@@ -38,19 +43,22 @@ def govern(world: World, *, effect: str = "deny", rules: Any = (), **external: A
         "externalEvaluation": {name: value for name, value in external.items() if name != "message"},
         "message": external.get("message", "The window is closed."),
     }
+
+
+def set_policies(world: World, policies: Sequence[Mapping[str, Any]], rules: Any = ()) -> World:
     file = world.folder.parent / "settings.yaml"
-    file.write_text(json.dumps({"settings": {"policies": [policy]}, "rules": list(rules)}))
+    file.write_text(json.dumps({"settings": {"policies": policies}, "rules": list(rules)}))
     world.settings = replace(read_settings(file), limits=None)
     return world
 
 
-def list_answers(world: World, method: str = "PUT") -> list[int]:
-    """The statuses of the writes of the network, in order."""
-    return [request.status for request in world.requests if (request.method, request.path) == (method, VNET_ID)]
+def list_answers(world: World, method: str = "PUT", path: str = VNET_ID) -> list[int]:
+    """The statuses of the writes of a network, in order."""
+    return [request.status for request in world.requests if (request.method, request.path) == (method, path)]
 
 
-def count_taken(world: World) -> int:
-    return sum(200 <= status < 300 for status in list_answers(world))
+def count_taken(world: World, path: str = VNET_ID) -> int:
+    return sum(200 <= status < 300 for status in list_answers(world, path=path))
 
 
 def canned(status: int, body: Any = None, times: int = 1, **headers: str) -> dict[str, Any]:
@@ -64,63 +72,110 @@ def canned(status: int, body: Any = None, times: int = 1, **headers: str) -> dic
 BOGUS = {"result": "Succeeded", "token": "PoP a-token-that-azure-does-not-know"}
 FORBIDDEN = {"error": {"code": "AuthorizationFailed", "message": "The client has no right."}}
 
+
+class Outcomes(NamedTuple):
+    """What becomes of the write of a network, and the requests for its token."""
+
+    reason: str  # "" if it is written
+    says: str
+    statuses: list[int]  # of its writes
+    requested: int  # times
+
+
 ANSWERS = [
-    ({}, (), "", "", [403, 201], 1, "allow"),
-    ({"polls": 3}, (), "", "", [403, 201], 1, "a wait"),
-    ({"failures": 2, "retryAfter": 20}, (), "", "", [403, 201], 3, "a failure that passes"),
-    ({"changeReference": True}, (), "", "", [403, 201], 1, "the reference of the change"),
-    ({}, [canned(200, BOGUS)], "", "", [403, 403, 201], 2, "a token that expired"),
-    ({}, [canned(503)], "", "", [403, 201], 2, "an outage"),
+    ({}, Outcomes("", "", [403, 201], 1), "allow"),
+    ({"polls": 3}, Outcomes("", "", [403, 201], 1), "a wait"),
+    ({"failures": 2, "retryAfter": 20}, Outcomes("", "", [403, 201], 3), "a failure that passes"),
+    ({"changeReference": True}, Outcomes("", "", [403, 201], 1), "the reference of the change"),
     (
         {"tokenSeconds": 0},
-        (),
-        "RequestDisallowedByPolicy",
-        "issued 2 policy tokens for the write, and accepted neither",
-        [403, 403, 403],
-        2,
+        Outcomes(
+            "RequestDisallowedByPolicy",
+            "issued 2 policy tokens for the write, and accepted neither",
+            [403, 403, 403],
+            2,
+        ),
         "tokens that always have expired",
     ),
     (
         {"answer": "deny"},
-        (),
-        "RequestDisallowedByPolicy",
-        'The policy assignment "Change window" does not allow it: The window is closed.',
-        [403],
-        1,
+        Outcomes(
+            "RequestDisallowedByPolicy",
+            'The policy assignment "Change window" does not allow it: The window is closed.',
+            [403],
+            1,
+        ),
         "deny",
     ),
-    ({"answer": "fail"}, (), "RequestDisallowedByPolicy", "does not allow it", [403], 1, "an endpoint that fails"),
-    ({}, [canned(403, FORBIDDEN)], "AuthorizationFailed", "Azure issued no policy token", [403], 1, "a missing right"),
-    ({}, [canned(200, "a page")], "RequestDisallowedByPolicy", "gives no reason", [403], 1, "a malformed answer"),
-    ({"failures": 9, "retryAfter": 99999}, (), "DeadlineExceeded", "evaluates it again at", [403], 1, "a long wait"),
+    (
+        {"answer": "fail"},
+        Outcomes("RequestDisallowedByPolicy", "does not allow it", [403], 1),
+        "an endpoint that fails",
+    ),
+    (
+        {"failures": 9, "retryAfter": 99999},
+        Outcomes("DeadlineExceeded", "evaluates it again at", [403], 1),
+        "a long wait",
+    ),
 ]
+"""What the endpoint of a policy answers, with the outcome, and why."""
+INSTEAD = [
+    (canned(200, BOGUS), Outcomes("", "", [403, 403, 201], 2), "a token that expired"),
+    (canned(503), Outcomes("", "", [403, 201], 2), "an outage"),
+    (
+        canned(403, FORBIDDEN),
+        Outcomes("AuthorizationFailed", "Azure issued no policy token", [403], 1),
+        "a missing right",
+    ),
+    (
+        canned(200, "a page"),
+        Outcomes("RequestDisallowedByPolicy", "gives no reason", [403], 1),
+        "a malformed answer",
+    ),
+]
+"""What Azure answers to the first request for a token, likewise."""
 
 
-@pytest.mark.parametrize(
-    ("external", "rules", "reason", "says", "statuses", "requested", "why"), ANSWERS, ids=[row[-1] for row in ANSWERS]
-)
-def test_each_answer_of_the_endpoint_has_its_outcome(
-    world: World,
-    external: Any,
-    rules: Any,
-    reason: str,
-    says: str,
-    statuses: list[int],
-    requested: int,
-    why: str,
-):
-    report = govern(world, rules=rules, **external).sync()
-    network = of(report, "VirtualNetwork")
-    assert list_answers(world) == statuses, why
-    assert len([path for path in world.sent("POST") if path == ACQUIRE]) == requested, why
-    if not reason:
-        assert (report.exit_code, network.outcome) == (0, Outcome.CHANGED), why
-        assert 403 not in {attempt.status for attempt in network.attempts}, "what Azure demanded is no failure"
+def check_outcome(world: World, network: Result, outcomes: Outcomes, why: str) -> None:
+    path = str(network.arm_id)
+    tokens = [request.body["operation"]["uri"] for request in world.requests if request.path == ACQUIRE]
+    assert list_answers(world, path=path) == outcomes.statuses, why
+    assert len([uri for uri in tokens if f"{path}?" in uri]) == outcomes.requested, why
+    if not outcomes.reason:
+        assert network.outcome is Outcome.CHANGED, why
+        assert 403 not in {attempt.status for attempt in network.attempts}, f"what Azure demanded is no failure: {why}"
     else:
-        assert (network.condition.reason, network.condition.is_ready) == (reason, False), why
-        assert says in network.condition.message, why
-    assert count_taken(world) == (0 if reason else 1), "no write that Azure took is sent twice"
-    if not reason:
+        assert (network.condition.reason, network.condition.is_ready) == (outcomes.reason, False), why
+        assert outcomes.says in network.condition.message, why
+    assert count_taken(world, path) == (0 if outcomes.reason else 1), f"no write that Azure took is sent twice: {why}"
+
+
+def test_each_answer_of_the_endpoint_has_its_outcome(tmp_path: Path):
+    """Each row has a network and a policy of its own."""
+    names = [f"hub{row}" for row in range(len(ANSWERS))]
+    policies = []
+    for name, (external, _, _) in zip(names, ANSWERS, strict=True):
+        policy = make_policy(name=f"window-{name}", **external)
+        policies.append({**policy, "if": {**policy["if"], "field": "name", "equals": name}})
+    world = World(tmp_path)
+    world.synced(group=GROUP)
+    world.says(group=GROUP, **{name: VNET.replace("name: hub", f"name: {name}") for name in names})
+    report = set_policies(world, policies).sync()
+    for name, (_, outcomes, why) in zip(names, ANSWERS, strict=True):
+        check_outcome(world, of(report, "VirtualNetwork", name), outcomes, why)
+    again = world.sync()
+    for name, (_, outcomes, why) in zip(names, ANSWERS, strict=True):
+        network = of(again, "VirtualNetwork", name)
+        if not outcomes.reason:
+            assert count_taken(world, str(network.arm_id)) == 0, f"the next run has nothing to do: {why}"
+
+
+@pytest.mark.parametrize(("rule", "outcomes", "why"), INSTEAD, ids=[row[-1] for row in INSTEAD])
+def test_each_answer_instead_of_a_token_has_its_outcome(world: World, rule: Any, outcomes: Outcomes, why: str):
+    report = govern(world, rules=[rule]).sync()
+    check_outcome(world, of(report, "VirtualNetwork"), outcomes, why)
+    assert (report.exit_code == 0) is (not outcomes.reason), why
+    if not outcomes.reason:
         world.sync()
         assert count_taken(world) == 0, "the next run has nothing to do"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gitsync.emulator.settings import Timing
+from gitsync.emulator.types.behaviour import Style
 from gitsync.model.problem import Level
 from gitsync.model.unit import Substitution, Unit, UnitOptions, ValuesReference
 from gitsync.model.unit_kind import UnitKind
@@ -71,7 +73,7 @@ COUNTED = {
 
 @pytest.fixture
 def world(tmp_path):
-    return World(tmp_path)
+    return World(tmp_path, operations=Timing(style=Style.DONE))
 
 
 def with_variables(world: World, *paths: str, unit: str = "net", options: UnitOptions = ON) -> None:
