@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
-import yaml
 
-from gitsync.model.result import Result
 from gitsync.model.verdict import Action
 from gitsync.planning.referrers import list_given_ids
 from gitsync.report import json as report_json
@@ -77,80 +74,77 @@ def move(text: str) -> str:
     return text.replace("westeurope", "northeurope")
 
 
+def by_reference(world: World) -> None:
+    reference = "{group: network.azure.com, kind: VirtualNetwork, name: hub}"
+    world.synced(group=GROUP, network=VNET, link=LINK.replace("REFERENCE", reference))
+    world.says(group=GROUP, network=move(VNET), link=LINK.replace("REFERENCE", reference))
+
+
+def by_arm_id(world: World) -> None:
+    reference = f"{{armId: {VNET_ID}}}"
+    world.synced(group=GROUP, network=VNET, link=LINK.replace("REFERENCE", reference))
+    world.says(group=GROUP, network=move(VNET), link=LINK.replace("REFERENCE", reference))
+
+
+def by_what_is_below(world: World) -> None:
+    table = "routeTable: {reference: {group: network.azure.com, kind: RouteTable, name: routes}}"
+    subnet = f"{SUBNET.rstrip()}\n      {table}\n    "
+    world.synced(group=GROUP, network=VNET, routes=ROUTES, subnet=subnet)
+    world.says(group=GROUP, network=VNET, routes=move(ROUTES), subnet=subnet)
+
+
+def by_export(world: World) -> None:
+    assignment = assign("principalIdFromConfig: {name: me, key: principalId}")
+    world.synced(group=GROUP, identity=IDENTITY, assignment=assignment)
+    world.says(group=GROUP, identity=move(IDENTITY), assignment=assignment)
+
+
+def by_value(world: World) -> None:
+    world.synced(group=GROUP, identity=IDENTITY)
+    principal = world.read(IDENTITY_ID, "2023-01-31")["properties"]["principalId"]
+    assignment = assign(f"principalId: {principal.upper()}")
+    world.synced(group=GROUP, identity=IDENTITY, assignment=assignment)
+    world.says(group=GROUP, identity=move(IDENTITY), assignment=assignment)
+
+
 def group_by_export(world: World) -> None:
     assignment = assign("principalIdFromConfig: {name: team-id, key: id}")
     world.synced(group=GROUP, team=TEAM, assignment=assignment)
     world.says(group=GROUP, team=MAIL, assignment=assignment)
 
 
-HUB_BY_NAME = "{group: network.azure.com, kind: VirtualNetwork, name: hub}"
-ROUTES_BY_NAME = "routeTable: {reference: {group: network.azure.com, kind: RouteTable, name: routes}}"
-ROUTED = {"network": VNET, "subnet": f"{SUBNET.rstrip()}\n      {ROUTES_BY_NAME}\n    "}
-BY_VALUE = {"assignment": assign("principalId: GIVEN")}
+def group_by_value(world: World) -> None:
+    world.synced(group=GROUP, team=TEAM)
+    assignment = assign(f"principalId: {records_of(world)['SecurityGroup'].kept.given_id}")
+    world.synced(group=GROUP, team=TEAM, assignment=assignment)
+    world.says(group=GROUP, team=MAIL, assignment=assignment)
+
+
 CASES = [
-    (VNET, move(VNET), {"link": LINK.replace("REFERENCE", HUB_BY_NAME)}, "link", "a reference"),
-    (VNET, move(VNET), {"link": LINK.replace("REFERENCE", f"{{armId: {VNET_ID}}}")}, "link", "its ARM id"),
-    (ROUTES, move(ROUTES), ROUTED, "one", "a reference of something that is below another resource"),
-    (
-        IDENTITY,
-        move(IDENTITY),
-        {"assignment": assign("principalIdFromConfig: {name: me, key: principalId}")},
-        "ra",
-        "a value that it exports",
-    ),
-    (IDENTITY, move(IDENTITY), BY_VALUE, "ra", "an id that Azure gave it, in the manifest"),
-    (
-        TEAM,
-        MAIL,
-        {"assignment": assign("principalIdFromConfig: {name: team-id, key: id}")},
-        "ra",
-        "the object id that the group exports",
-    ),
-    (TEAM, MAIL, BY_VALUE, "ra", "the object id of the group, in the manifest"),
+    (by_reference, "VirtualNetwork", ["link"], "a reference"),
+    (by_arm_id, "VirtualNetwork", ["link"], "its ARM id"),
+    (by_what_is_below, "RouteTable", ["one"], "a reference of something that is below another resource"),
+    (by_export, "UserAssignedIdentity", ["ra"], "a value that it exports"),
+    (by_value, "UserAssignedIdentity", ["ra"], "an id that Azure gave it, in the manifest"),
+    (group_by_export, "SecurityGroup", ["ra"], "the object id that the group exports"),
+    (group_by_value, "SecurityGroup", ["ra"], "the object id of the group, in the manifest"),
 ]
-"""A resource before and after; what refers to it, with `GIVEN` for the id that Azure gave it; the name of that; how."""
 
 
-def of_row(text: str, row: int) -> str:
-    """A text for a row of the table, which has resources of its own: hub0 with link0, hub1…"""
-    return re.sub(r"\b(hub|link|zone|routes|one|me|ra|[Tt]eam)\b", rf"\g<1>{row}", text)
-
-
-def find_given(world: World, result: Result) -> str:
-    """The id that Azure gave a principal, "" for what is none; that of an identity in another case."""
-    if result.key.kind == "UserAssignedIdentity":
-        return world.read(str(result.arm_id), "2023-01-31")["properties"]["principalId"].upper()
-    return result.record.kept.given_id or ""
-
-
-def test_what_refers_to_it_goes_along(tmp_path):
+@pytest.mark.parametrize(("change", "kind", "names", "why"), CASES, ids=[case[-1] for case in CASES])
+def test_what_refers_to_it_goes_along(tmp_path, change, kind, names, why):
     world = World(tmp_path)
-    before = {f"source{row}": of_row(source, row) for row, (source, *_) in enumerate(CASES)}
-    first = world.says(group=GROUP, **before).sync()
-    results = {result.key.name: result for result in first.results}
-    names = [yaml.safe_load(text)["metadata"]["name"] for text in before.values()]
-    referring = {
-        f"{file}{row}": of_row(document, row).replace("GIVEN", find_given(world, results[names[row]]))
-        for row, (_, _, documents, _, _) in enumerate(CASES)
-        for file, document in documents.items()
-    }
-    assert world.says(group=GROUP, **before, **referring).sync().exit_code == 0
-    after = {f"source{row}": of_row(changed, row) for row, (_, changed, *_) in enumerate(CASES)}
-    report = world.says(group=GROUP, **after, **referring).plan()
-    lines = [line for line in text.render(report).splitlines() if "A delete would also delete" in line]
-    resources = json.loads(report_json.render(report))["resources"]
-    assert len(lines) == len(CASES)
-    for row, (_, _, _, referrer, why) in enumerate(CASES):
-        key = results[names[row]].key
-        replacement = of(report, key.kind, key.name).change.replacement
-        assert [found.name for found in replacement.refers] == [f"{referrer}{row}"], why
-        assert set(replacement.refers) <= set(replacement.takes), why
-        (said,) = [line for line in lines if f"what {replacement.refers[0].kind}/{referrer}{row} refers to" in line]
-        assert "nothing else" not in said, why
-        (needed,) = [
-            part["replaceNeeded"] for part in resources if (part["kind"], part["name"]) == (key.kind, key.name)
-        ]
-        assert needed["refers"] == list(map(str, replacement.refers)), why
+    change(world)
+    report = world.plan()
+    replacement = of(report, kind).change.replacement
+    assert [key.name for key in replacement.refers] == names, why
+    assert set(replacement.refers) <= set(replacement.takes)
+    (said,) = [line for line in text.render(report).splitlines() if "A delete would also delete" in line]
+    assert f"what {replacement.refers[0].kind}/{names[0]} refers to" in said
+    assert "nothing else" not in said
+    document = json.loads(report_json.render(report))
+    (needed,) = [resource["replaceNeeded"] for resource in document["resources"] if resource["kind"] == kind]
+    assert needed["refers"] == list(map(str, replacement.refers))
 
 
 def test_what_is_below_and_what_refers_to_that_are_distinguished(tmp_path):
