@@ -146,6 +146,7 @@ def try_lock(folder):
         StatusFolder(folder).check_writable()
         os.write(begun, b"1")
         signal.pause()
+    os.close(begun)  # so that the end of a process that could not begin is seen
     os.read(ready, 1)
     with StatusFolder(folder) as store:
         try:
