@@ -75,12 +75,16 @@ ENDLESS = {"a status": [], "headers": [HEAD], "a body": [HEAD + b"\r\n"]}
 
 
 def test_services_that_never_end_are_given_up_and_keep_no_other_waiting():
+    before = threading.enumerate()
     with ExitStack() as opened:
         ports = [opened.enter_context(hostile(*pieces, drips=True)) for pieces in ENDLESS.values()]
         good, got = opened.enter_context(server())
         addresses, _ = read(" ".join(f"json://127.0.0.1:{port}/{TOKEN}" for port in (*ports, good)))
         # A busy machine may need a second for the one that answers.
         failed = send(MESSAGE, addresses, patience=5.0)
+    for thread in threading.enumerate():
+        if thread not in before:
+            thread.join(10)  # it logs how its service ended, which the next test would see
     assert [address.number for address in failed] == [1, 2, 3], list(ENDLESS)
     assert len(got) == 1
 
