@@ -13,14 +13,14 @@ from gitsync.model.verdict import Action
 
 
 def count_removed_links(report: Report) -> Mapping[str, int]:
-    """Count them by what one is called, `member` or `owner`: those that a sync removed, or that a sync of this plan
+    """Count them by what one is called, `member` before `owner`: those that a sync removed, or that a sync of this plan
     would remove.
     """
     counts: Counter[str] = Counter()
     for result in report.results:
         if result.action is Action.UPDATE and (result.is_fine or report.command == "plan"):
             counts += Counter(relation.name.removesuffix("s") for relation, _ in _list_removed(result))
-    return counts
+    return dict(sorted(counts.items()))
 
 
 def _list_removed(result: Result) -> set[tuple[DirectoryRelation, str]]:

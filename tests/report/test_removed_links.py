@@ -50,3 +50,9 @@ def test_the_headline_counts_who_is_removed(command, row, headline, why):
     assert f"### {headline}\n" in markdown.render(value)
     assert json.loads(render(value))["headline"] == headline
     assert format_headline(read_report(render(value).encode(), "b")) == headline, "JSON keeps what it needs"
+
+
+def test_members_are_counted_before_owners_whichever_comes_first():
+    owner, first_member = member(None, A, of="ownerIds"), member(None, A)
+    for results in ([group(owner), group(first_member)], [group(owner, first_member)]):
+        assert "1 member and 1 owner would be removed" in format_headline(report(*results, command="plan"))
