@@ -322,7 +322,7 @@ def check_user(user: ProvidedResource) -> None:
             code="InvalidDatabaseUser",
             hint=f"Restore `{changed}`, or give the user another `azureName`.",
         )
-    for name in {user.name, make_account_name(user)[0]}:
+    for name in dict.fromkeys((user.name, make_account_name(user)[0])):  # in this order, so the error is the same
         _check_name(name, "The name of the user", "Choose another `azureName`.")
         refuse_reserved(name, _RESERVED, "MySQL")
     for privilege in body.get("privileges") or ():
