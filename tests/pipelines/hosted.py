@@ -10,9 +10,16 @@ from pathlib import Path
 
 from tests.pipelines.action_runner import Job
 from tests.pipelines.host_programs import Host, make_host
-from tests.support.branch_files import push_commits, write_merge
+from tests.support.branch_files import write_merge
 from tests.support.command_line import SUBSCRIPTION
-from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
+from tests.support.git_repositories import (
+    add_remote,
+    commit_all,
+    init_bare,
+    init_repository,
+    push_commits,
+    push_main,
+)
 from tests.support.git_server import basic, serve
 
 TOKEN = "t0ken-of-the-job-which-is-long"

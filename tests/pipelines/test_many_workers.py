@@ -12,7 +12,7 @@ import yaml
 
 from tests.pipelines.hosted import GROUP, TOKEN, host_estate
 from tests.pipelines.scripts import run_job_script
-from tests.support.branch_files import read_branch
+from tests.support.branch_files import read_branch_files
 from tests.support.command_line import SUBSCRIPTION, run_here
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -35,7 +35,7 @@ def add_a_group(estate):
 
 def require_recorded(bare):
     """All is on the status branch, once, and no branch of a worker is left."""
-    records = [path for path in read_branch(bare, "gitsync/status") if path.startswith("default/")]
+    records = [path for path in read_branch_files(bare, "gitsync/status") if path.startswith("default/")]
     assert sorted(Path(record).stem for record in records) == sorted(GROUPS)
     heads = bare / "refs" / "heads"
     branches = [file.relative_to(heads).as_posix() for file in heads.rglob("*") if file.is_file()]

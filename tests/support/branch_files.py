@@ -6,26 +6,29 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from tests.support.git_repositories import AUTHOR, make_commit, read_object, write_object
+from tests.support.git_repositories import AUTHOR, make_commit, write_object
+from tests.support.loose_git import LooseObjects
 
-_FILE, _FOLDER = "100644", "40000"
+_FILE = "100644"
 
 
 def check_out(top: Path, branch: str, folder: Path) -> None:
     """Have a folder with just the files of a branch. `top` is a git directory whose objects are not packed."""
     shutil.rmtree(folder, ignore_errors=True)
-    for path, content in read_branch(top, branch).items():
+    for path, content in read_branch_files(top, branch).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
 
 
-def read_branch(top: Path, branch: str) -> Mapping[str, bytes]:
+def read_branch_files(top: Path, branch: str) -> Mapping[str, bytes]:
     """Read the contents of the files of a branch by their paths."""
-    return dict(_list_files(top, _read_lines(top, _find_tip(top, branch).read_text().strip())["tree"]))
+    objects = LooseObjects(top)
+    files = objects.files(objects.commit(_find_tip(top, branch).read_text().strip()), ["."])
+    return {path: objects.read(entry.id)[1] for path, entry in files.items()}
 
 
 def commit_folder(top: Path, branch: str, folder: Path) -> str:
@@ -38,17 +41,9 @@ def commit_folder(top: Path, branch: str, folder: Path) -> str:
     return commit
 
 
-def push_commits(folder: Path, remote: Path, refs: Mapping[str, str]) -> None:
-    """Leave a bare repository as a push of commits by force does, to refs by their names."""
-    shutil.copytree(folder / ".git" / "objects", remote / "objects", dirs_exist_ok=True)
-    for ref, commit in refs.items():
-        (remote / ref).parent.mkdir(parents=True, exist_ok=True)
-        (remote / ref).write_text(f"{commit}\n")
-
-
 def write_merge(top: Path, target: str, tip: str) -> str:
     """Write the commit that merges a commit into one of those before it, and return its id."""
-    tree = _read_lines(top, tip)["tree"]
+    tree = LooseObjects(top).commit(tip).tree
     moment = f"{AUTHOR} {int(time.time())} +0000"
     content = f"tree {tree}\nparent {target}\nparent {tip}\nauthor {moment}\ncommitter {moment}\n\nMerge\n"
     return write_object(top, "commit", content.encode()).hex()
@@ -56,21 +51,3 @@ def write_merge(top: Path, target: str, tip: str) -> str:
 
 def _find_tip(top: Path, branch: str) -> Path:
     return top / "refs" / "heads" / branch
-
-
-def _read_lines(top: Path, commit: str) -> dict[str, str]:
-    """The values of the first lines of a commit by their names."""
-    _, content = read_object(top, commit)
-    return dict(line.split(" ", 1) for line in content.decode().partition("\n\n")[0].splitlines())
-
-
-def _list_files(top: Path, tree: str, parent: str = "") -> Iterator[tuple[str, bytes]]:
-    _, content = read_object(top, tree)
-    while content:
-        head, _, rest = content.partition(b"\0")
-        mode, _, name = head.decode().partition(" ")
-        own, content = rest[:20].hex(), rest[20:]
-        if mode == _FOLDER:
-            yield from _list_files(top, own, f"{parent}{name}/")
-        else:
-            yield f"{parent}{name}", read_object(top, own)[1]

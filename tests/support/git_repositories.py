@@ -69,10 +69,18 @@ def add_remote(folder: Path, url: Path | str, name: str = "origin") -> None:
         config.write(f'[remote "{name}"]\n\turl = {url}\n\tfetch = +refs/heads/*:refs/remotes/{name}/*\n')
 
 
-def push_main(folder: Path, remote: Path) -> None:
-    """Leave a bare repository as a push of the branch main does, without programs."""
+def push_commits(folder: Path, remote: Path, refs: Mapping[str, str]) -> None:
+    """Leave a bare repository as a push of commits by force does, to refs by their names, without programs."""
     shutil.copytree(folder / ".git" / "objects", remote / "objects", dirs_exist_ok=True)
-    shutil.copy(folder / ".git" / "refs" / "heads" / "main", remote / "refs" / "heads")
+    for ref, commit in refs.items():
+        (remote / ref).parent.mkdir(parents=True, exist_ok=True)
+        (remote / ref).write_text(f"{commit}\n")
+
+
+def push_main(folder: Path, remote: Path) -> None:
+    """Leave a bare repository as a push of the branch main does."""
+    main = "refs/heads/main"
+    push_commits(folder, remote, {main: (folder / ".git" / main).read_text().strip()})
 
 
 def commit_all(folder: Path, message: str = "Change") -> str:

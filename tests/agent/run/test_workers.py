@@ -41,7 +41,7 @@ from gitsync.settings.redaction import Redactions
 from tests.support.builders import group_id, prepared, rg
 from tests.support.exports import tree
 from tests.support.fault_rules import rules
-from tests.support.git_repositories import commit_all, init_bare, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 from tests.support.hypothesis_profile import scale
 from tests.support.parts import change
 from tests.support.world import SUBSCRIPTION
@@ -158,10 +158,7 @@ class Site:
         (folder / "work").mkdir()
         (folder / "exports").mkdir(mode=0o700)
         init_repository(folder / "work")
-        with (folder / "work" / ".git" / "config").open("a") as settings:
-            settings.write(
-                f'[remote "origin"]\n\turl = {folder}/remote.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
-            )
+        add_remote(folder / "work", folder / "remote.git")
         return cls(folder, MemoryStore())
 
     def says(self, documents: Mapping[str, str]) -> Site:
@@ -172,10 +169,10 @@ class Site:
         for name, text in documents.items():
             (work / f"{name}.yaml").write_text(text)
         commit = commit_all(work)
-        shutil.copytree(work / ".git" / "objects", self.folder / "remote.git" / "objects", dirs_exist_ok=True)
-        for ref in ("remote.git/refs/heads/main", "work/.git/refs/remotes/origin/main"):
-            (self.folder / ref).parent.mkdir(parents=True, exist_ok=True)
-            (self.folder / ref).write_text(f"{commit}\n")
+        push_main(work, self.folder / "remote.git")
+        known = work / ".git" / "refs" / "remotes" / "origin" / "main"
+        known.parent.mkdir(parents=True, exist_ok=True)
+        known.write_text(f"{commit}\n")
         return self
 
     def copy(self, folder: Path) -> Site:
