@@ -6,12 +6,14 @@ import json
 from argparse import Namespace
 from typing import Any
 
+import jsonschema
 import kubernetes_validate
 import pytest
 import yaml
 
 import gitsync
 from gitsync.agent.run.workers import Worker, find_worker
+from gitsync.desired.editor.kind_schemas import DRAFT
 from gitsync.errors import ExitCode
 from gitsync.settings.config.config import SETTINGS, Config
 from gitsync.settings.config.load import resolve
@@ -180,6 +182,12 @@ def test_the_schema_keeps_every_secret_setting_out_of_the_config_map():
     schema = json.loads((CHART / "values.schema.json").read_text())
     secrets = {name for s in SETTINGS.values() if s.form is SettingForm.SECRET for name in s.variables}
     assert set(schema["properties"]["settings"]["propertyNames"]["not"]["enum"]) == secrets
+
+
+def test_the_schema_has_the_official_id_of_its_draft():
+    """Editors and validators choose the rules by it: the drafts up to 7 have `http`, and `#` at the end."""
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    assert schema["$schema"] == jsonschema.Draft7Validator.META_SCHEMA["$id"] == DRAFT
 
 
 WRONG = [
