@@ -14,6 +14,7 @@ from gitsync.agent.run.known_ids import add_foreign_ids, read_known_from
 from gitsync.agent.run.missing_values import warn_missing_values
 from gitsync.agent.run.prepared_manifests import (
     EnvironmentSet,
+    add_unbuilt,
     check_rules_of_source,
     coverage_of,
     drop_units,
@@ -83,6 +84,7 @@ def read_offline(config: Config, redactions: Redactions, *, looks_for_values: bo
             # others.
             files = drop_units(source.contents.files, source.contents.units, without)
             manifests = read_declared_manifests(config, settings, files, source.contents.units)
+            manifests = add_unbuilt(manifests, source.contents.problems)
             redact_manifests(manifests, redactions)
             return add_foreign_ids(replace(manifests, read_left_out=source.contents.read_left_out), foreign, catalog)
 

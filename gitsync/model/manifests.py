@@ -102,6 +102,22 @@ _NO_OBJECTS: Final = SourceObjects()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnusableDeclarations:
+    """What declares a resource that is not among the manifests, or may do so. Keys have no namespace."""
+
+    left_out: Mapping[Key, SourceLocation] = field(default_factory=dict)
+    """The locations of resources in files that the kustomizations of their folders do not name."""
+
+    rejected: Mapping[Key, SourceLocation] = field(default_factory=dict)
+    """The locations of unusable documents, as far as their texts show their keys."""
+
+    unbuilt: tuple[Problem, ...] = ()  # the problems of units that cannot be built, and may declare anything
+
+
+NOTHING_UNUSABLE: Final = UnusableDeclarations()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifests:
     """Everything that was read."""
 
@@ -128,11 +144,7 @@ class Manifests:
     read_left_out: Callable[[], Mapping[str, bytes]] = field(default=dict, compare=False, repr=False)
     """Reads the files that the kustomizations of their folders do not name."""
 
-    left_out: Mapping[Key, SourceLocation] = field(default_factory=dict)
-    """The locations of resources in such files, by key without namespace."""
-
-    rejected: Mapping[Key, SourceLocation] = field(default_factory=dict)
-    """The locations of unusable documents, by key without namespace, as far as their texts show them."""
+    unusable: UnusableDeclarations = NOTHING_UNUSABLE
 
     @property
     def known_ids(self) -> dict[Key, ArmId]:

@@ -13,7 +13,7 @@ from gitsync.model.lines import Lines, Step
 from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.provider import Provider
 from gitsync.model.reconcile_policy import Policy
-from gitsync.model.template import WAITING_FOR_VALUE, ComputedValue, Template
+from gitsync.model.template import UNREADABLE, ComputedValue, Template
 from gitsync.model.unit import Unit
 
 WAITING = frozenset(
@@ -25,11 +25,11 @@ WAITING = frozenset(
         "ParentSubscription",
         "ReferenceNotFound",
         "ReferenceUnresolved",
-        WAITING_FOR_VALUE,
+        *UNREADABLE,
     }
 )
 """Codes of problems that end when something outside the manifest exists. They are warnings for a resource that waits
-for it: in a unit that waits for owners, if CAPZ manages it, and if the manifest that has a value cannot be read.
+for it: in a unit that waits for owners, if CAPZ manages it, and if the manifest that it needs cannot be read.
 """
 
 

@@ -58,6 +58,12 @@ class RootRef:
 WAITING_FOR_VALUE: Final = "WaitingForValue"
 """The reason of a resource whose computed value cannot be had: it is never sent empty."""
 
+WAITING_FOR_UNIT: Final = "WaitingForUnit"
+"""The reason of a resource that names another one, which only a unit that cannot be built may declare."""
+
+UNREADABLE: Final = frozenset({WAITING_FOR_UNIT, WAITING_FOR_VALUE})
+"""The reasons of resources that need something of a manifest that cannot be read."""
+
 
 class ComputedValue(Placeholder):
     """The value that a CEL expression computes from other resources (docs/values.md).

@@ -30,7 +30,7 @@ from gitsync.model.reconcile_policy import Policy
 from gitsync.model.record import Claim, Record, RecordedManifest, RecordedSpec
 from gitsync.model.resource import WAITING, Prepared, Resource
 from gitsync.model.result import AttemptEnding, ComparisonNotes, ManifestOrigin, Result, ResultChange
-from gitsync.model.template import Request
+from gitsync.model.template import UNREADABLE, Request
 from gitsync.model.verdict import Action, Difference, Verdict
 from gitsync.planning.diff.masked_differences import Bodies
 from gitsync.planning.diff.three_way import remove_secrets
@@ -241,8 +241,11 @@ class _Rehearsal:
         request = self._requests.get(apply.key)
         blank = replace(_make_blank(prepared), change=ResultChange(renamed=apply.renamed))
         if prepared.is_waiting:
-            waits = make_warning("WaitingForOwner", next(p.message for p in prepared.problems if p.code in WAITING))
-            return replace(_stop_result(blank, Verdict.BLOCKED, waits), ending=AttemptEnding(is_tolerated=True))
+            missing = next(problem for problem in prepared.problems if problem.code in WAITING)
+            is_unread = missing.code in UNREADABLE  # no other repository can create what is waited for
+            waits = make_warning(missing.code if is_unread else "WaitingForOwner", missing.message)
+            stopped = _stop_result(blank, Verdict.BLOCKED, waits)
+            return replace(stopped, ending=AttemptEnding(is_tolerated=not is_unread))
         if not prepared.is_valid or request is None:
             return _stop_invalid(blank, prepared)
         blank = replace(blank, arm_id=request.arm_id)

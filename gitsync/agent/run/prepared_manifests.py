@@ -20,6 +20,7 @@ from gitsync.desired.manifests.aso_objects import count_aso_objects
 from gitsync.desired.manifests.credential_secret import iterate_secrets
 from gitsync.desired.manifests.reader import read_manifests
 from gitsync.desired.manifests.selection import select_namespaces
+from gitsync.desired.manifests.unbuilt_units import list_unbuilt
 from gitsync.desired.manifests.units import find_unit_name, is_built, is_built_unit, remove_repeats
 from gitsync.desired.manifests.variable_values import References, make_variables
 from gitsync.desired.request.build import prepare
@@ -33,6 +34,7 @@ from gitsync.model.manifests import Coverage, Manifests
 from gitsync.model.problem import Problem
 from gitsync.model.reconcile_policy import Policy
 from gitsync.model.resource import Prepared
+from gitsync.model.template import WAITING_FOR_UNIT
 from gitsync.model.unit import Unit
 from gitsync.repository.git.source.checkout import Checkout
 from gitsync.repository.git.source.revisions import RevisionManifests
@@ -43,7 +45,7 @@ from gitsync.settings.redaction import Redactions
 PLACEHOLDER_SUBSCRIPTION: Final = "00000000-0000-0000-0000-000000000000"
 """Stands for the subscription of a run where none is set: on the emulator, and where it does not matter."""
 
-_MISSING: Final = frozenset({"DependsOnAnnotation", "OwnerNotFound", "ReferenceNotFound"})
+_MISSING: Final = frozenset({"DependsOnAnnotation", "OwnerNotFound", "ReferenceNotFound", WAITING_FOR_UNIT})
 
 
 def read_source(
@@ -83,6 +85,12 @@ def read_declared_manifests(
         manifests = read_source(config, settings.namespace, files, units)
         references = read_declared(list_references(units.values(), manifests), manifests)
     return read_selected_manifests(config, settings, files, units, references)
+
+
+def add_unbuilt(manifests: Manifests, problems: Iterable[Problem]) -> Manifests:
+    """Add the units that cannot be built; `problems` are those of the source. Names may stand for what they declare."""
+    unbuilt = list_unbuilt((*problems, *manifests.problems))
+    return replace(manifests, unusable=replace(manifests.unusable, unbuilt=unbuilt))
 
 
 def redact_manifests(manifests: Manifests, redactions: Redactions) -> None:
@@ -135,7 +143,7 @@ def prepare_resources(
     ):
         others = read_source(config, settings.namespace, files, {}).resources
         left_out = {resource.key._replace(namespace=""): resource.source for resource in reversed(others)}
-        prepared = prepare_all(replace(manifests, left_out=left_out))
+        prepared = prepare_all(replace(manifests, unusable=replace(manifests.unusable, left_out=left_out)))
     checked = tuple(_check_expressions(resource, catalog) for resource in order_units(prepared))
     release = find_release(settings)
     if release is None:

@@ -20,6 +20,7 @@ from gitsync.agent.run.guards import refuse_invalid
 from gitsync.agent.run.known_ids import ForeignRecords, add_foreign_ids, read_known_from
 from gitsync.agent.run.prepared_manifests import (
     PLACEHOLDER_SUBSCRIPTION,
+    add_unbuilt,
     check_rules_of_source,
     coverage_of,
     drop_units,
@@ -281,7 +282,7 @@ def read_revised(reader: RevisionReader, revision: RevisionManifests, name: str)
         config.subscription or PLACEHOLDER_SUBSCRIPTION,
         allowed.find_refusal if allowed else None,
     )
-    manifests = add_foreign_ids(manifests, foreign, catalog)
+    manifests = add_unbuilt(add_foreign_ids(manifests, foreign, catalog), revision.contents.problems)
     prepared = prepare_resources(config, settings, manifests, catalog, subscription, clock.now().date())
     wrong_rules = check_rules_of_source(config, settings, manifests, prepared, clock.now().date())
     manifests = replace(manifests, problems=(*manifests.problems, *wrong_rules))

@@ -13,6 +13,7 @@ from gitsync.agent.reconcile.context import Connections
 from gitsync.agent.run.allowed_secrets import make_allow_list, read_identity_files
 from gitsync.agent.run.known_ids import add_known_ids
 from gitsync.agent.run.prepared_manifests import (
+    add_unbuilt,
     check_rules_of_source,
     drop_units,
     prepare_resources,
@@ -160,7 +161,8 @@ def _read_manifests(config: Config, connections: Connections, references: Refere
         files = drop_units(source.contents.files, source.contents.units, without)
         return read_selected_manifests(config, settings, files, source.contents.units, references)
 
-    return replace(read_unambiguous(read, connections.catalog), read_left_out=source.contents.read_left_out)
+    manifests = add_unbuilt(read_unambiguous(read, connections.catalog), source.contents.problems)
+    return replace(manifests, read_left_out=source.contents.read_left_out)
 
 
 def _list_local_sources(lookup: Lookup) -> tuple[SecretSource, ...]:

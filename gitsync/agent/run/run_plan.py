@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from gitsync.agent.reconcile.context import Connections
 from gitsync.agent.run.prepared_manifests import (
+    add_unbuilt,
     coverage_of,
     prepare_resources,
     read_selected_manifests,
@@ -162,6 +163,7 @@ def _read_other_files(config: Config, connections: Connections, run_input: RunIn
     manifests = read_selected_manifests(
         config, connections.settings, everything.files, everything.units, run_input.references
     )
+    manifests = add_unbuilt(manifests, everything.problems)
     redact_manifests(manifests, connections.redactions)
     today = connections.clock.now().date()
     others = prepare_resources(

@@ -43,7 +43,7 @@ from gitsync.desired.manifests.variable_values import NO_VARIABLES, VariableSet
 from gitsync.desired.manifests.yaml_documents import AliasBudget, Document, read_documents
 from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import Manifests, UnreadDocument
+from gitsync.model.manifests import Manifests, UnreadDocument, UnusableDeclarations
 from gitsync.model.problem import Level, Problem, SourceLocation
 from gitsync.model.resource import Resource, Wrapper
 from gitsync.model.secret import Secret
@@ -307,7 +307,7 @@ class _Sorter:
             variables={unit: frozenset(names) for unit, names in self.variables.names.items()},
             shown=tuple(self.variables.shown),
             hidden=tuple(self.variables.hidden),
-            rejected=unread.rejected,
+            unusable=UnusableDeclarations(rejected=unread.rejected),
         )
 
 

@@ -8,14 +8,16 @@ abbreviated: the next manifest must not change what a name means.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from gitsync.desired.catalog.type_words import join_with_or, quote_scalar
+from gitsync.desired.manifests.unbuilt_units import doubt_absence
 from gitsync.desired.problems.field_path import FieldPath
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
 from gitsync.model.gvk import Key
+from gitsync.model.problem import Problem
 
 FORMS: Final = "Write Kind/name, or namespace/Kind/name for another namespace."
 _MOST_GUESSES: Final = 30_000  # comparisons of two names
@@ -35,11 +37,12 @@ class _Reading(NamedTuple):
 
 
 class WrittenNames:
-    """The resources that manifests may name. Mutable: spelling suggestions are counted and limited, since they would
-    take very long for many wrong names.
+    """The resources that manifests may name; `unbuilt` are the problems of units that may declare others. Mutable:
+    spelling suggestions are counted and limited, since they would take very long for many wrong names.
     """
 
-    def __init__(self, keys: Iterable[Key]) -> None:
+    def __init__(self, keys: Iterable[Key], unbuilt: Sequence[Problem] = ()) -> None:
+        self._unbuilt = unbuilt
         self._by_name: dict[str, list[Key]] = defaultdict(list)
         for key in sorted(set(keys)):
             self._by_name[key.name].append(key)
@@ -47,7 +50,8 @@ class WrittenNames:
 
     def find(self, text: str, namespace: str, *, code: str, path: FieldPath) -> Key | Finding:
         """Find the resource that a text names in a manifest of `namespace`. The finding for a text that names none or
-        several has this code and this field.
+        several has this code and this field; that for one that a unit which cannot be built may declare has its own
+        code.
         """
         readings = list(_list_readings(text, namespace))
         matches = sorted({key for reading in readings for key in self._list_matches(reading)})
@@ -60,12 +64,9 @@ class WrittenNames:
         if not readings:
             return Finding(code=code, path=path, message=f"{shown} is not the name of a resource.", hint=FORMS)
         near = self._find_nearest(readings[0])
-        return Finding(
-            code=code,
-            path=path,
-            message=f"No manifest declares {shown}.",
-            hint=f"Did you mean {_spell(near, namespace)}?" if near else FORMS,
-        )
+        suggestion = f"Did you mean {_spell(near, namespace)}?" if near else ""
+        absent = Finding(code=code, path=path, message=f"No manifest declares {shown}.", hint=suggestion or FORMS)
+        return doubt_absence(absent, f"No manifest that can be read declares {shown}", self._unbuilt, suggestion)
 
     def _list_matches(self, reading: _Reading) -> Iterator[Key]:
         same = self._by_name.get(reading.name, ())

@@ -56,7 +56,7 @@ from gitsync.model.problem import Level, Problem
 from gitsync.model.provider import Provider
 from gitsync.model.reconcile_policy import Policy, PolicyDecision
 from gitsync.model.resource import WAITING, Prepared, Relations, Resource
-from gitsync.model.template import WAITING_FOR_VALUE, ComputedValue
+from gitsync.model.template import UNREADABLE, ComputedValue
 from gitsync.model.unit import UnitOptions
 
 _USUAL: Final = UnitOptions()
@@ -98,8 +98,7 @@ def prepare(
         catalog=catalog,
         namespaces=manifests.namespaces,
         known=manifests.known,
-        left_out=manifests.left_out,
-        rejected=manifests.rejected,
+        unusable=manifests.unusable,
     )
     told = collect_told(drafts)
     prepared = []
@@ -132,7 +131,7 @@ def _add_computed(resources: tuple[Resource, ...], manifests: Manifests, catalog
     from gitsync.desired.request.computed_values import Elsewhere, add_computed  # noqa: PLC0415 - an engine that most repositories do not need
 
     hidden = frozenset(key for key, known in manifests.known.items() if known.is_hidden)
-    return add_computed(resources, entries, Elsewhere(manifests.known_ids, hidden), catalog)
+    return add_computed(resources, entries, Elsewhere(manifests.known_ids, hidden, manifests.unusable.unbuilt), catalog)
 
 
 def _check_alone(
@@ -228,8 +227,8 @@ def _make_prepared(
         all_problems = {_leave_to_capz(problem) for problem in all_problems}
     # Without a request and without a problem the resource would be skipped in silence.
     explains = any((problem.is_error and problem.invalidates) or problem.code in WAITING for problem in all_problems)
-    # A value that is not known leaves no complete request.
-    template = None if any(problem.code == WAITING_FOR_VALUE for problem in all_problems) else draft.template
+    # What is not known leaves no complete request.
+    template = None if any(problem.code in UNREADABLE for problem in all_problems) else draft.template
     if template is None and not explains:
         all_problems.add(locate_finding(_NO_REQUEST, draft.resource))
     return Prepared(

@@ -52,10 +52,10 @@ from gitsync.model.facts import Kind
 from gitsync.model.gvk import Key
 from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
-from gitsync.model.template import WAITING_FOR_VALUE, ComputedValue
+from gitsync.model.template import UNREADABLE, WAITING_FOR_UNIT, WAITING_FOR_VALUE, ComputedValue
 
 _OF_EXPRESSION: Final = frozenset(
-    {"InvalidExpression", "ExpressionOutput", "SecretInExpression", "OwnerType", WAITING_FOR_VALUE}
+    {"InvalidExpression", "ExpressionOutput", "SecretInExpression", "OwnerType", *UNREADABLE}
 )
 """Codes of what is wrong with an expression, and not with its field."""
 
@@ -80,6 +80,7 @@ class Elsewhere(NamedTuple):
 
     ids: Mapping[Key, ArmId]
     hidden: frozenset[Key]  # those whose manifests may be in what could not be read of the source
+    unbuilt: tuple[Problem, ...] = ()  # the problems of units that may declare further ones
 
 
 def add_computed(
@@ -98,9 +99,9 @@ def add_computed(
 class _EntryError(Exception):
     """An entry is wrong."""
 
-    def __init__(self, code: str, message: str, hint: str = "") -> None:
+    def __init__(self, code: str, message: str, hint: str = "", level: Level = Level.ERROR) -> None:
         super().__init__(message)
-        self.code, self.message, self.hint = code, message, hint
+        self.code, self.message, self.hint, self.level = code, message, hint, level
 
 
 class _Setting:
@@ -109,7 +110,7 @@ class _Setting:
     def __init__(self, resources: Sequence[Resource], elsewhere: Elsewhere, catalog: Catalog) -> None:
         self._resources = {resource.key: resource for resource in resources}
         self._elsewhere = elsewhere
-        self._names = WrittenNames([*self._resources, *elsewhere.ids])
+        self._names = WrittenNames([*self._resources, *elsewhere.ids], elsewhere.unbuilt)
         self._catalog = catalog
         self.bodies: dict[Key, Mapping[str, Any]] = {}
         self.values: dict[Key, tuple[ComputedValue, ...]] = {}
@@ -189,7 +190,7 @@ class _Setting:
         name, code = entry.principal, _PRINCIPAL if entry.field[0] == "spec" else _LINKS
         found = self._names.find(name, resource.key.namespace, code=code, path=entry.field)
         if isinstance(found, Finding):
-            raise _EntryError(found.code, found.message, found.hint)
+            raise _EntryError(found.code, found.message, found.hint, found.level)
         if found == resource.key:
             raise _EntryError(code, f"{name} is the resource itself.", "Remove it.")
         if found not in self._resources:
@@ -218,7 +219,8 @@ class _Setting:
         for name, key in sources.items():
             if key in self._elsewhere.hidden:
                 message = f"The status of {name} is not known, since its manifest cannot be read."
-                raise _EntryError(WAITING_FOR_VALUE, message, "Fix what cannot be read. This resource follows.")
+                hint = "Fix what cannot be read. This resource follows."
+                raise _EntryError(WAITING_FOR_VALUE, message, hint, Level.WARNING)
 
     def _find_object_id(self, key: Key) -> tuple[str, ...] | None:
         kind = self._find_kind(key)
@@ -237,6 +239,8 @@ class _Setting:
         sources = {}
         for name, at in expression.names.items():
             found = self._names.find(name, resource.key.namespace, code="SetAnnotation", path=SET_PATH)
+            if isinstance(found, Finding) and found.code == WAITING_FOR_UNIT:  # the expression may be right
+                raise _EntryError(found.code, found.message, found.hint, found.level)
             if isinstance(found, Finding):
                 raise expression.refuse(at, found.message.rstrip("."), found.hint)
             if found == resource.key:
@@ -342,7 +346,7 @@ def _locate(error: _EntryError, resource: Resource, entry: SetEntry) -> Problem:
         code=error.code,
         message=error.message,
         hint=error.hint,
-        level=Level.WARNING if error.code == WAITING_FOR_VALUE else Level.ERROR,
+        level=error.level,
         path=entry.source.path,
         line=entry.source.line,
         field=format_field(field),

@@ -25,13 +25,16 @@ class NamedDependencies:
     """Finds what the annotations of one set of manifests name."""
 
     def __init__(self, manifests: Manifests) -> None:
+        unusable = manifests.unusable
         everywhere = (*manifests.resources, *manifests.elsewhere)
         is_used = any(DEPENDS_ON in resource.annotations for resource in manifests.resources)
         # Few sources have the annotation, and the index of a large estate takes time.
-        self._names = WrittenNames((*(r.key for r in everywhere), *manifests.known) if is_used else ())
+        self._names = WrittenNames(
+            (*(r.key for r in everywhere), *manifests.known) if is_used else (), unusable.unbuilt
+        )
         self._unusable = {
-            **{key: (source, "its kustomization leaves that file out") for key, source in manifests.left_out.items()},
-            **{key: (source, "that document cannot be used") for key, source in manifests.rejected.items()},
+            **{key: (source, "its kustomization leaves that file out") for key, source in unusable.left_out.items()},
+            **{key: (source, "that document cannot be used") for key, source in unusable.rejected.items()},
         }
 
     def of(self, resource: Resource) -> tuple[tuple[Key, ...], tuple[Finding, ...]]:

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from gitsync.desired.catalog.catalog import Catalog
 from gitsync.desired.catalog.type_words import add_article, format_short_key, join_with_and
+from gitsync.desired.manifests.unbuilt_units import doubt_absence
 from gitsync.desired.problems.field_path import FieldPath, format_field
 from gitsync.desired.problems.finding import Finding
 from gitsync.desired.problems.suggest import suggest
@@ -23,8 +24,8 @@ from gitsync.desired.validation.relations import Member
 from gitsync.model.arm_id import ArmId
 from gitsync.model.facts import Scope
 from gitsync.model.gvk import AZURE_RESOURCE, Key
-from gitsync.model.manifests import KnownId
-from gitsync.model.problem import Level, SourceLocation
+from gitsync.model.manifests import NOTHING_UNUSABLE, KnownId, UnusableDeclarations
+from gitsync.model.problem import Level, Problem
 
 _IN_CYCLE = "it is in a cycle"
 _MISSING = "does not exist"
@@ -33,23 +34,19 @@ _MOST_GUESSES = 30_000  # comparisons of two names
 
 
 NOTHING_KNOWN: Final[Mapping[Key, KnownId]] = {}
-NOTHING_LEFT_OUT: Final[Mapping[Key, SourceLocation]] = {}
 
 
 def check_presence(
     members: Sequence[Member],
     catalog: Catalog,
     known: Mapping[Key, KnownId] = NOTHING_KNOWN,
-    left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
-    rejected: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
+    unusable: UnusableDeclarations = NOTHING_UNUSABLE,
 ) -> Iterator[tuple[Member, Finding]]:
     """Check that the owner and the references of every member exist, and that each is below an owner that does.
 
-    References to kinds that are not ARM's are left to another check. `known` are resources of other sources, `left_out`
-    those of files that kustomizations leave out, and `rejected` those of documents that cannot be used; the latter two
-    without namespaces.
+    References to kinds that are not ARM's are left to another check. `known` are resources of other sources.
     """
-    names, hints = _KnownNames(members), _IdHints(catalog, known, left_out, rejected)
+    names, hints = _KnownNames(members), _IdHints(catalog, known, unusable)
     unplaced = _collect_unplaced(members, names.present)
     for member in members:
         for path, key, role in _iterate_targets(member):
@@ -62,7 +59,7 @@ def check_presence(
                 yield member, _make_missing(member, _MissingTarget(path, key, role, by_name), names, hints)
             # A member of a cycle has that problem already, which explains the others.
             elif key in unplaced and unplaced.get(member.key) != _IN_CYCLE:
-                yield member, _make_unplaced(member, _MissingTarget(path, key, role), unplaced[key])
+                yield member, _make_unplaced(member, _MissingTarget(path, key, role), unplaced[key], unusable.unbuilt)
 
 
 class _KnownNames:
@@ -191,17 +188,16 @@ class _IdHints:
 
     catalog: Catalog
     known: Mapping[Key, KnownId]  # the ids of resources that other sources declare
-    left_out: Mapping[Key, SourceLocation]  # the locations of resources in files that no kustomization names
-    rejected: Mapping[Key, SourceLocation]  # the locations of unusable documents
+    unusable: UnusableDeclarations
 
     def explain_rejected(self, target: _MissingTarget) -> str:
         """Find the hint for a target whose document has a problem of its own; "" for others."""
-        source = self.rejected.get(target.key._replace(namespace=""))
+        source = self.unusable.rejected.get(target.key._replace(namespace=""))
         return f"{source} declares it, but cannot be used. Fix that first." if source else ""
 
     def explain_left_out(self, target: _MissingTarget) -> str:
         """Find the hint for a target in a file that a kustomization leaves out; "" for others."""
-        source = self.left_out.get(target.key._replace(namespace=""))
+        source = self.unusable.left_out.get(target.key._replace(namespace=""))
         if source is None:
             return ""
         return f"{source} declares it, but its kustomization leaves that file out. Add the file to `resources` there."
@@ -209,7 +205,8 @@ class _IdHints:
     def explain_doubted(self, target: _MissingTarget) -> str:
         """Find the hint for a target whose id is known, but doubted; "" for others."""
         known = self.known.get(target.key)
-        if known is None:
+        # The manifest of such a record may be in a unit that cannot be built, and needs no id then.
+        if known is None or (known.is_hidden and self.unusable.unbuilt):
             return ""
         return f"Set {format_field(target.path)}.armId to {known.arm_id}, the id in {known.location}. {known.doubt}"
 
@@ -255,12 +252,15 @@ def _make_missing(member: Member, target: _MissingTarget, names: _KnownNames, hi
         or _explain_renaming(member, target, names.find_new_name(key))
         or _suggest_target(member, target, names)
     )
-    return Finding(
+    absent = Finding(
         code="OwnerKind" if wrong_kind else code,
         path=path,
         message=f"{reference}, which no manifest in namespace {key.namespace} declares.",
         hint=suggestion or hints.make_expected(target, member.subscription) + (WAIT if may_wait else ""),
         level=Level.WARNING if waits else Level.ERROR,
+    )
+    return doubt_absence(
+        absent, f"{reference}, which no manifest that can be read declares", hints.unusable.unbuilt, suggestion
     )
 
 
@@ -311,13 +311,16 @@ def _suggest_other_kind(key: Key, others: Sequence[str], names: _KnownNames, *, 
     return f"{name} exists: set group to {group} and kind to {kind}."
 
 
-def _make_unplaced(member: Member, target: _MissingTarget, cause: str) -> Finding:
+def _make_unplaced(member: Member, target: _MissingTarget, cause: str, unbuilt: Sequence[Problem]) -> Finding:
     path, key, role, _ = target
-    waits = member.waits_for_owners and cause.endswith(_MISSING)
-    return Finding(
+    begin = f"{format_field(path)} names {format_short_key(key)}, which has no ARM id"
+    is_missing = cause.endswith(_MISSING)
+    absent = Finding(
         code={"owner": "OwnerUnresolved", "reference": "ReferenceUnresolved"}[role],
         path=path,
-        message=f"{format_field(path)} names {format_short_key(key)}, which has no ARM id: {cause}.",
+        message=f"{begin}: {cause}.",
         hint="Fix that first.",
-        level=Level.WARNING if waits else Level.ERROR,
+        level=Level.WARNING if member.waits_for_owners and is_missing else Level.ERROR,
     )
+    unread = f"{begin}: no manifest that can be read declares {cause.removesuffix(_MISSING).rstrip()}"
+    return doubt_absence(absent, unread, unbuilt) if is_missing else absent

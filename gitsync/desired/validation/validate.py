@@ -35,7 +35,7 @@ from gitsync.desired.validation.directory_links import check_links
 from gitsync.desired.validation.directory_rules import check_names_together
 from gitsync.desired.validation.export_destinations import check_destinations
 from gitsync.desired.validation.lock_order import check_lock_order
-from gitsync.desired.validation.missing_targets import NOTHING_KNOWN, NOTHING_LEFT_OUT, check_presence
+from gitsync.desired.validation.missing_targets import NOTHING_KNOWN, check_presence
 from gitsync.desired.validation.name_rules import check_kind_rules, check_names, check_object_name, find_azure_name
 from gitsync.desired.validation.own_kind_rules import (
     check_assignments_together,
@@ -61,8 +61,8 @@ from gitsync.desired.validation.spec_schema import (
 from gitsync.desired.validation.value_rules import check_body_region, check_known_values
 from gitsync.model.facts import Kind
 from gitsync.model.gvk import AZURE_RESOURCE, Key
-from gitsync.model.manifests import KnownId
-from gitsync.model.problem import Level, Problem, SourceLocation
+from gitsync.model.manifests import NOTHING_UNUSABLE, KnownId, UnusableDeclarations
+from gitsync.model.problem import Level, Problem
 from gitsync.model.resource import Resource
 
 MAX_PROBLEMS = 1000
@@ -140,22 +140,20 @@ def validate_set(
     catalog: Catalog,
     namespaces: Mapping[str, Mapping[str, str]],
     known: Mapping[Key, KnownId] = NOTHING_KNOWN,
-    left_out: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
-    rejected: Mapping[Key, SourceLocation] = NOTHING_LEFT_OUT,
+    unusable: UnusableDeclarations = NOTHING_UNUSABLE,
 ) -> tuple[tuple[Problem, ...], ...]:
     """Find every problem between manifests: duplicates, missing owners and references, cycles, one ARM id twice,
     subnets outside of their network or across each other.
 
     Returns one tuple for each member, in the order of `members`: a key may occur twice. `namespaces` has the
     annotations of Namespace manifests: an unknown reconcile policy there is a problem of every resource that has it.
-    `known` are the ids of resources that other sources declare, `left_out` the locations of resources in files that
-    kustomizations leave out, `rejected` those of documents that cannot be used.
+    `known` are the ids of resources that other sources declare.
     """
     # By object: two manifests may have the same key, and each has its own problems.
     by_member: dict[int, list[Finding]] = defaultdict(list)
     findings = (
         *check_duplicates(members),
-        *check_presence(members, catalog, known, left_out, rejected),
+        *check_presence(members, catalog, known, unusable),
         *check_cycles(members),
         *check_lock_order(members),
         *check_address_prefixes(members),

@@ -98,6 +98,7 @@ _WAITING_REASONS = frozenset(
         "AzureResourceNotFound",
         "WaitingForDependency",
         "WaitingForOwner",
+        "WaitingForUnit",
         "WaitingForValue",
     }
 )

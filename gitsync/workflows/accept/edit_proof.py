@@ -84,7 +84,9 @@ class Tree:
     def revised(self) -> Revised:
         """Everything that the files declare, prepared. Raises SourceError if they cannot be read."""
         contents = read_contents(self.listing, self.wanted)
-        read = SourceContents(files=contents.files, units=contents.units, settings=contents.settings)
+        read = SourceContents(
+            files=contents.files, units=contents.units, problems=contents.problems, settings=contents.settings
+        )
         revision = RevisionManifests(commit=None, contents=read)
         revised, _ = read_revised(self.reader, revision, "")
         return revised

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from gitsync.agent.run.connections import find_global_subscription, open_source, open_state
 from gitsync.agent.run.credential_secrets import check_credential_secrets
 from gitsync.agent.run.prepared_manifests import (
+    add_unbuilt,
     check_rules_of_source,
     prepare_resources,
     read_declared_manifests,
@@ -89,6 +90,7 @@ def _read_manifests(config: Config, source: Checkout, today: date, redactions: R
     try:
         settings = join_source_settings(config, source.contents.settings)
         manifests = read_declared_manifests(config, settings, source.contents.files, source.contents.units)
+        manifests = add_unbuilt(manifests, source.contents.problems)
         redact_manifests(manifests, redactions)
         check_namespaces(config.target_namespaces, [manifests], source.contents.problems)
         subscription = choose_offline(manifests.objects.secrets, find_global_subscription(config) or ANY_SUBSCRIPTION)

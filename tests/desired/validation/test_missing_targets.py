@@ -10,7 +10,7 @@ from gitsync.desired.validation.references import list_named_references
 from gitsync.desired.validation.relations import Member
 from gitsync.model.arm_id import ArmId
 from gitsync.model.gvk import Key
-from gitsync.model.manifests import KnownId
+from gitsync.model.manifests import KnownId, UnusableDeclarations
 from gitsync.model.problem import Level, SourceLocation
 from gitsync.model.resource import OwnerRef
 from gitsync.model.unit import Unit, UnitOptions
@@ -264,7 +264,9 @@ def test_a_file_that_a_kustomization_leaves_out_is_named():
     """Whatever namespace it names: that of the kustomization may be another."""
     left_out = {key("far", namespace=""): SourceLocation("apps/far.yaml", 3)}
     members = [member("x", "far", spec=ref("far")), member("y", "other")]
-    hints = [finding.hint for _, finding in check_presence(members, CATALOG, {}, left_out)]
+    hints = [
+        finding.hint for _, finding in check_presence(members, CATALOG, {}, UnusableDeclarations(left_out=left_out))
+    ]
     position = (
         "apps/far.yaml:3 declares it, but its kustomization leaves that file out. Add the file to `resources` there."
     )

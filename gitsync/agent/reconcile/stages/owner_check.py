@@ -26,7 +26,7 @@ from gitsync.model.problem import Problem
 from gitsync.model.record import Claim, Record
 from gitsync.model.resource import WAITING
 from gitsync.model.result import Result
-from gitsync.model.template import WAITING_FOR_VALUE, ComputedValue
+from gitsync.model.template import UNREADABLE, WAITING_FOR_UNIT, WAITING_FOR_VALUE, ComputedValue
 from gitsync.model.verdict import Action, Verdict
 from gitsync.planning.replacement import make_move
 from gitsync.planning.status.conditions import (
@@ -47,7 +47,7 @@ async def check_policy(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         missing = next(problem for problem in prepared.problems if problem.code in WAITING)
         waits = _explain_missing(attempt, missing)
         # `missingOwner: wait` is about owners, not about manifests that cannot be read.
-        kind = StopKind.FINAL if missing.code == WAITING_FOR_VALUE else StopKind.TOLERATED
+        kind = StopKind.FINAL if missing.code in UNREADABLE else StopKind.TOLERATED
         return attempt.stopped(waits, Verdict.BLOCKED, kind)
     if not prepared.is_valid:
         is_refused = any(problem.code == NOT_ALLOWED for problem in prepared.problems)
@@ -146,6 +146,7 @@ _MISSING = {
     "ReferenceUnresolved": "ReferenceNotFound",
     "CredentialNotUsable": "Failed",
     NOT_ALLOWED: NOT_ALLOWED,
+    WAITING_FOR_UNIT: WAITING_FOR_UNIT,
     WAITING_FOR_VALUE: WAITING_FOR_VALUE,
 }
 """Problems of manifests that ASO finds only at run time, with ASO's reason for each; and what an operator refuses."""
