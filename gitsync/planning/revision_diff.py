@@ -243,7 +243,8 @@ class _Rehearsal:
         if prepared.is_waiting:
             missing = next(problem for problem in prepared.problems if problem.code in WAITING)
             is_unread = missing.code in UNREADABLE  # no other repository can create what is waited for
-            waits = make_warning(missing.code if is_unread else "WaitingForOwner", missing.message)
+            reason, advice = (missing.code, missing.hint) if is_unread else ("WaitingForOwner", "")
+            waits = make_warning(reason, missing.message, advice)
             stopped = _stop_result(blank, Verdict.BLOCKED, waits)
             return replace(stopped, ending=AttemptEnding(is_tolerated=not is_unread))
         if not prepared.is_valid or request is None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from gitsync.desired.catalog.type_words import format_count, join_with_and
 from gitsync.desired.manifests.credential_secret import KEYS, OF_NAMESPACE, REQUIRED
+from gitsync.desired.manifests.unbuilt_units import doubt_absence
 from gitsync.desired.problems.field_path import format_field
 from gitsync.desired.problems.finding import find_location
 from gitsync.desired.request.credential_choice import read_named_secret
@@ -91,14 +92,15 @@ def warn_missing_values(
 
 async def _warn(prepared: Sequence[Prepared], known: _Sources) -> tuple[Problem, ...]:
     uses = {(use.address, use.key or ""): use for resource in reversed(prepared) for use in _list_uses(resource)}
-    missing = [_make_warning(use) for _, use in sorted(uses.items()) if not await known.have(use)]
+    unbuilt = known.manifests.unusable.unbuilt
+    missing = [_make_warning(use, unbuilt) for _, use in sorted(uses.items()) if not await known.have(use)]
     exported = {address for address, _ in known.exported}
     for address, users in sorted(_group_by_credential(prepared).items()):
         # What is wrong with a Secret of the manifests is an error (`credential_secrets`).
         is_checked = (address.namespace, address.name) in known.manifests.objects.secrets
         lacking = "" if address in exported or is_checked else await _find_lacking(address, known)
         if lacking:
-            missing.append(_make_credential_warning(lacking, users))
+            missing.append(_make_credential_warning(lacking, users, unbuilt))
     return tuple(missing)
 
 
@@ -136,35 +138,39 @@ def list_declared_keys(address: Address, manifests: Manifests) -> Collection[str
     return () if values is None else {None, *values}
 
 
-def _make_warning(use: _Use) -> Problem:
+def _make_warning(use: _Use, unbuilt: Sequence[Problem]) -> Problem:
     what = f"key {use.key} of {use.address}" if use.key else str(use.address)
     user = use.user
-    return Problem(
+    missing = f"has {what}, which {user.key.kind}/{user.key.name} needs"
+    absent = Problem(
         code="ValueNotFound",
         level=Level.WARNING,
-        message=f"No source has {what}, which {user.key.kind}/{user.key.name} needs.",
+        message=f"No source {missing}.",
         hint=_make_hint(use),
         path=user.resource.source.path,
         line=user.resource.source.line,
     )
+    return doubt_absence(absent, f"No source that can be read {missing}", unbuilt)
 
 
-def _make_credential_warning(what: str, users: Sequence[Prepared]) -> Problem:
+def _make_credential_warning(what: str, users: Sequence[Prepared], unbuilt: Sequence[Problem]) -> Problem:
     """Warn at the first of the resources, as all of them are refused."""
     first, more = users[0], f" and of {format_count(len(users) - 1, 'more resource')}" if len(users) > 1 else ""
     resource = first.resource
     path = ("metadata", "annotations", CREDENTIAL_FROM) if read_named_secret(resource) else ("metadata",)
     value = find_location(path, resource)
-    return Problem(
+    missing = f"has {what}, the credential of {first.key.kind}/{first.key.name}{more}"
+    absent = Problem(
         code="ValueNotFound",
         level=Level.WARNING,
-        message=f"No source has {what}, the credential of {first.key.kind}/{first.key.name}{more}.",
+        message=f"No source {missing}.",
         hint="Declare it, or name the source that has it with --secret-sources. A run refuses these resources, and "
         "uses no other credential instead.",
         path=value.path,
         line=value.line,
         field=format_field(path),
     )
+    return doubt_absence(absent, f"No source that can be read {missing}", unbuilt)
 
 
 def _make_hint(use: _Use) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from gitsync.desired.catalog.type_words import join_with_and
 from gitsync.desired.manifests.units import UNKNOWN
@@ -22,6 +22,8 @@ UNREAD_OBJECTS: Final = frozenset(
 _NOT_FOLLOWED: Final = "GeneratorNotFollowed"  # a warning, since gitsync follows few generators
 _MOST_NAMED: Final = 3
 
+_Fault = TypeVar("_Fault", Finding, Problem)
+
 
 def list_unbuilt(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     """List the problems of units that cannot be built. A warning is about a unit that has nothing for gitsync, except
@@ -35,7 +37,7 @@ def list_unbuilt(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(failed, key=lambda problem: problem.order))
 
 
-def doubt_absence(absent: Finding, begin: str, unbuilt: Sequence[Problem], suggestion: str = "") -> Finding:
+def doubt_absence(absent: _Fault, begin: str, unbuilt: Sequence[Problem], suggestion: str = "") -> _Fault:
     """Return the finding of a name that no manifest declares: `absent`, or that it waits if a unit cannot be built.
     `begin` is how its message begins; `suggestion` is another name that may be meant, or where it is declared.
     """
@@ -45,7 +47,7 @@ def doubt_absence(absent: Finding, begin: str, unbuilt: Sequence[Problem], sugge
     where = _join([problem.location for problem in unbuilt])
     # A generator may never be followed, so it needs the usual hint too.
     suggestion = suggestion or ("" if fails else absent.hint)
-    waits = absent.level is Level.WARNING  # as its unit wants
+    waits = absent.level is Level.WARNING  # as its unit wants, or since another source may have it
     return replace(
         absent,
         code=absent.code if waits else WAITING_FOR_UNIT,
@@ -63,7 +65,9 @@ def _describe(unbuilt: Sequence[Problem]) -> str:
 
 
 def _name(problem: Problem) -> str:
-    return f"{problem.unit} ({problem.location})" if problem.unit else f"of {problem.location}"
+    # An object that is not read has no name, and its problem has the folder of its cluster.
+    is_named = problem.unit and problem.code in UNKNOWN and problem.code != _NOT_FOLLOWED
+    return f"{problem.unit} ({problem.location})" if is_named else f"of {problem.location}"
 
 
 def _join(texts: Sequence[str]) -> str:

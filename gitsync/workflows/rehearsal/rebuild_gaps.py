@@ -4,16 +4,18 @@ that gitsync only watches. Each is one gap, whatever the number of resources tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gitsync.desired.catalog.type_words import format_count, format_short_key
 from gitsync.desired.formats.arm_path import choose_deployment_scope
+from gitsync.desired.manifests.unbuilt_units import doubt_absence
 from gitsync.desired.problems.field_path import FieldPath, format_field
-from gitsync.desired.problems.finding import find_location
+from gitsync.desired.problems.finding import Finding, find_location
 from gitsync.desired.validation.references import OWNERS, REFERENCES, is_arm_id, list_named_references
 from gitsync.model.arm_id import NO_ID, ArmId
 from gitsync.model.gvk import Key
+from gitsync.model.problem import Problem
 from gitsync.model.provider import Provider
 from gitsync.model.reconcile_policy import RECONCILE_POLICY, Policy
 from gitsync.model.rehearsal import Gap, GapKind
@@ -39,13 +41,15 @@ class Mention(NamedTuple):
         return choose_deployment_scope(self.arm_id).casefold() if is_elsewhere else rebuild.locate(self.arm_id)
 
 
-def list_gaps(rebuild: Rebuild, known_ids: Mapping[Key, ArmId]) -> Iterator[Gap]:
-    """List what is not in git. `known_ids` are the ids of resources that other sources declare."""
+def list_gaps(rebuild: Rebuild, known_ids: Mapping[Key, ArmId], unbuilt: Sequence[Problem] = ()) -> Iterator[Gap]:
+    """List what is not in git. `known_ids` are the ids of resources that other sources declare; `unbuilt` are the
+    problems of units that cannot be built, and may declare what is missing.
+    """
     uses: dict[str, list[Mention]] = {}
     for use in _list_uses(rebuild, known_ids):
         if _is_missing(use, rebuild):
             uses.setdefault(use.find_target(rebuild), []).append(use)
-    yield from (_describe_missing(group, rebuild) for group in uses.values())
+    yield from (_describe_missing(group, rebuild, unbuilt) for group in uses.values())
     watched: dict[str, list[Prepared]] = {}
     for resource in rebuild.prepared:
         if _is_left_out(resource, rebuild):  # several namespaces may watch one resource
@@ -102,7 +106,7 @@ def _is_missing(use: Mention, rebuild: Rebuild) -> bool:
     return rebuild.is_elsewhere(use.arm_id) or not rebuild.outlives(use.arm_id)
 
 
-def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
+def _describe_missing(uses: list[Mention], rebuild: Rebuild, unbuilt: Sequence[Problem]) -> Gap:
     use, users = uses[0], {mention.user.key for mention in uses}
     target = use.arm_id or format_short_key(use.key or use.user.key)
     needed = _count(len(users | rebuild.list_dependents(users)))
@@ -112,8 +116,10 @@ def _describe_missing(uses: list[Mention], rebuild: Rebuild) -> Gap:
         message = f"{target} is in another subscription, and no manifest declares it{more}. {needed}"
         hint = "Check that it exists before a rebuild: a sync does not restore it."
     else:
-        message = f"No manifest declares {target}. {needed}"
         hint = "Add its manifest, or create it before a rebuild."
+        absent = Finding(code="", path=use.path, message=f"No manifest declares {target}.", hint=hint)
+        found = doubt_absence(absent, f"No manifest that can be read declares {target}", unbuilt)
+        message, hint = f"{found.message} {needed}", found.hint
     return Gap(
         kind=GapKind.OWNER,
         key=use.user.key,

@@ -5,22 +5,23 @@ resource exports them. Each finding lists the sources where a run looks for the 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from gitsync.agent.run.missing_values import list_declared_keys
 from gitsync.desired.catalog.type_words import format_short_key, join_with_or
 from gitsync.desired.formats.arm_path import name_resource
+from gitsync.desired.manifests.unbuilt_units import doubt_absence
 from gitsync.desired.problems.field_path import FieldPath, format_field
-from gitsync.desired.problems.finding import find_location
+from gitsync.desired.problems.finding import Finding, find_location
 from gitsync.desired.request.exports import find_addresses
 from gitsync.desired.validation.annotations import CREDENTIAL_FROM
 from gitsync.model.arm_id import NO_ID
 from gitsync.model.export import Address, ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.manifests import Manifests
-from gitsync.model.problem import SourceLocation
+from gitsync.model.problem import Problem, SourceLocation
 from gitsync.model.rehearsal import Gap, GapKind
 from gitsync.model.resource import Prepared
 from gitsync.model.unit import Unit
@@ -64,7 +65,7 @@ def list_missing_values(
     read_at_once = {address for address, key in needs if not key}
     for (address, key), group in sorted(needs.items()):
         if not key or address not in read_at_once:
-            yield _describe(group, rebuild, config)
+            yield _describe(group, rebuild, config, manifests.unusable.unbuilt)
 
 
 def _list_needs(rebuild: Rebuild) -> Iterator[ValueNeed]:
@@ -110,7 +111,7 @@ def _list_of_units(rebuild: Rebuild, units: Iterable[Unit]) -> Iterator[ValueNee
                 yield ValueNeed(address, None, firsts[name], location, unit=unit.title, has_known_keys=True)
 
 
-def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config) -> Gap:
+def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config, unbuilt: Sequence[Problem]) -> Gap:
     need = needs[0]
     address, key = need.address, need.key
     what = f"key {key} of {address}" if key else str(address)
@@ -125,11 +126,15 @@ def _describe(needs: list[ValueNeed], rebuild: Rebuild, config: Config) -> Gap:
         else " No other configured source can have it."
     )
     warning = f" A rebuild creates {lost} without its secrets." if has_vault else ""
+    missing = f"declares {what}, and no resource exports it; {needed}"
+    advice = _advise(address.object_kind, has_locations=bool(locations))
+    absent = Finding(code="", path=(), message=f"No manifest {missing}.", hint=advice)
+    found = doubt_absence(absent, f"No manifest that can be read {missing}", unbuilt)
     return Gap(
         kind=GapKind.VALUE,
         key=need.user.key,
-        message=f"No manifest declares {what}, and no resource exports it; {needed}.{looked}{warning}",
-        hint=_advise(address.object_kind, has_locations=bool(locations)),
+        message=f"{found.message}{looked}{warning}",
+        hint=found.hint,
         stops=not locations or (has_vault and len(locations) == 1),
         source=need.source,
         field=need.field,

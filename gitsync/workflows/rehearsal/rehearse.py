@@ -167,7 +167,7 @@ def collect_gaps(
     records = state.records.items()
     credentials = {key: record.access.credential for key, record in records if record.access.credential}
     gaps = (
-        *list_gaps(rebuild, manifests.known_ids),
+        *list_gaps(rebuild, manifests.known_ids, manifests.unusable.unbuilt),
         *list_missing_values(rebuild, manifests, config, units, credentials),
         *list_fixed_ids(rebuild, state.config_maps),
         *list_losses(rebuild),

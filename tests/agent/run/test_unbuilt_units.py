@@ -13,7 +13,7 @@ from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.command_line import run_here
 from tests.support.programs import needs_kustomize
-from tests.support.world import World
+from tests.support.world import SUBSCRIPTION, World
 
 pytestmark = needs_kustomize
 
@@ -51,6 +51,16 @@ metadata: {name: consumer}
 spec:
   owner: {name: net}
   addressPrefix: 10.9.0.0/24
+"""
+SERVER = """\
+apiVersion: dbforpostgresql.azure.com/v1api20220120preview
+kind: FlexibleServer
+metadata: {name: db}
+spec:
+  owner: {name: base}
+  location: westeurope
+  administratorLogin: admin
+  administratorLoginPassword: {name: admin, key: password}
 """
 
 NAMES = {
@@ -101,13 +111,23 @@ def test_a_plan_of_two_revisions_does_not_tolerate_such_a_wait(world):
     )
     result = find(report)
     assert (result.condition.reason, result.ending.is_tolerated) == ("WaitingForUnit", False)
+    assert result.condition.advice == "Fix apps/kustomization.yaml:2: this resource follows."
 
 
-def validate(folder, files):
+def write(folder, files):
     for path, text in files.items():
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(text)
-    return run_here("validate", folder=folder)
+
+
+def test_a_rebuild_does_not_count_such_a_name_as_one_without_a_manifest(tmp_path):
+    write(tmp_path, BROKEN | {"plain/use.yaml": f"{NAMES['an owner']}---\n{SERVER}"})
+    end = run_here("rehearse", "--from-nothing", folder=tmp_path, AZURE_SUBSCRIPTION_ID=SUBSCRIPTION)
+    said = " ".join(end.out.split())
+    unknown = "The unit apps (apps/kustomization.yaml:2) cannot be built, and may declare it."
+    assert f"spec.owner: No manifest that can be read declares ResourceGroup/base. {unknown}" in said
+    assert f"no resource exports it; FlexibleServer/db needs it. {unknown}" in said
+    assert "No manifest declares" not in said
 
 
 SET = """\
@@ -135,9 +155,16 @@ SAID = {
         {"apps/kustomization.yaml": "resources: [grup.yaml]\n", "apps/group.yaml": GROUP, "plain/use.yaml": NAMES["an owner"]},
         ("apps/group.yaml:1 declares it, but its kustomization leaves that file out.", "Otherwise, fix apps/kust"),
     ),
+    "a Secret": (
+        BROKEN | {"plain/use.yaml": SERVER.replace("name: base", f"armId: /subscriptions/{SUBSCRIPTION}/resourceGroups/base")},
+        (
+            "warning: ValueNotFound",
+            "No source that can be read has key password of Secret default/admin, which FlexibleServer/db needs. The unit apps",
+        ),
+    ),
     "a generator, for which no run fails": (
         {"argo/set.yaml": SET, "plain/use.yaml": NAMES["an owner"]},
-        ("error: WaitingForUnit", "may declare it", "Add its manifest, or set spec.owner.armId", "Otherwise, fix argo/set.yaml"),
+        ("error: WaitingForUnit", "The unit of argo/set.yaml:5 cannot be built", "Add its manifest, or set spec.owner.armId", "Otherwise, fix argo/set.yaml"),
     ),
     "a unit that waits for owners in any case": (
         BROKEN | {"gitsync.yaml": "units: [{path: plain, missingOwner: wait}]\n", "plain/use.yaml": NAMES["an owner"]},
@@ -152,7 +179,8 @@ SAID = {
 
 @pytest.mark.parametrize(("files", "said"), SAID.values(), ids=SAID)
 def test_validate_names_the_unit_and_what_to_fix(tmp_path, files, said):
-    end = validate(tmp_path, files)
+    write(tmp_path, files)
+    end = run_here("validate", folder=tmp_path)
     assert end.code == 1
     for text in said:
         assert text in " ".join(end.out.split()), end.out
