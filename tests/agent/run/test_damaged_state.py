@@ -4,19 +4,34 @@ is lost: not in Azure, which is not asked, and not in the status, which stays as
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shutil
 
 import pytest
 
+from gitsync.agent.run.run import execute
+from gitsync.emulator.http.server import Emulator
+from gitsync.emulator.settings import EmulatorSettings
+from gitsync.emulator.state.store import MemoryStore
 from gitsync.errors import StateError
-from gitsync.model.verdict import Verdict
-from tests.support.world import GROUP, GROUP_ID, VNET, World, of
+from gitsync.model.verdict import Action, Verdict
+from gitsync.report.progress import Silent
+from gitsync.settings.config.config import Config
+from tests.support.git_repositories import commit_all, init_repository
+from tests.support.world import GROUP, GROUP_ID, SUBSCRIPTION, VNET, World, of
 
 GROUP_FILE = "default/resources.azure.com/ResourceGroup/core.json"
 VNET_FILE = "default/network.azure.com/VirtualNetwork/hub.json"
 INVENTORY = "inventory.json"
+REPLACED = {
+    "a file": lambda folder: folder.write_text("x"),
+    "a dangling link": lambda folder: folder.symlink_to("nowhere"),
+    "a damaged file in it": lambda folder: (
+        shutil.copytree(folder.with_name("before"), folder) and (folder / "inventory.json").write_text("{")
+    ),
+}
 ORIGINAL = "ResourceGroup.resources.azure.com/default/core"
 
 
@@ -180,3 +195,43 @@ def test_a_status_that_is_gone_is_begun_again_without_a_write(world):
     assert {result.verdict for result in report.results} == {Verdict.ADOPT}
     assert (world.writes, report.exit_code) == ([], 0)
     assert world.read(GROUP_ID)["location"] == "westeurope"
+
+
+class Replacing(Silent):
+    """Progress of a run whose status folder is replaced once its first resource is written."""
+
+    def __init__(self, folder, replacement):
+        self.folder, self.replacement = folder, replacement
+
+    def finished(self, result):
+        if not (before := self.folder.with_name("before")).exists():
+            self.folder.rename(before)
+            self.replacement(self.folder)
+        return super().finished(result)
+
+
+@pytest.mark.parametrize("replacement", REPLACED.values(), ids=REPLACED)
+def test_a_folder_that_is_replaced_during_a_run_is_a_status_that_was_not_written(tmp_path, replacement):
+    """Azure was changed by then: the report has what was done, and the next run is refused until the folder is back."""
+    source, status = tmp_path / "source", tmp_path / "status"
+    init_repository(source)
+    (source / "group.yaml").write_text(GROUP)
+    commit_all(source)
+    usual = {"subscription": SUBSCRIPTION, "credential": "anonymous", "checks": ("none",), "who": "off"}
+
+    async def sync(progress):
+        async with Emulator(EmulatorSettings(limits=None), store) as azure:
+            config = Config(source=str(source), status_dir=str(status), endpoint=azure.url, **usual)
+            return await execute(config, writes=True, progress=progress)
+
+    store = MemoryStore()
+    report = asyncio.run(sync(Replacing(status, replacement)))
+    assert (report.exit_code, [problem.code for problem in report.problems]) == (1, ["StatusNotWritten"])
+    assert report.problems[0].message.startswith("Status cannot be written to ")
+    assert report.problems[0].hint
+    assert [result.action for result in report.results] == [Action.CREATE]
+    with pytest.raises(StateError):
+        asyncio.run(sync(Silent()))
+    shutil.rmtree(status) if status.is_dir() else status.unlink()
+    status.with_name("before").rename(status)
+    assert asyncio.run(sync(Silent())).exit_code == 0

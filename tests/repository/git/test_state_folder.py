@@ -136,7 +136,7 @@ def test_a_folder_with_other_files_is_not_taken_for_status(tmp_path: Path):
     store = StatusFolder(tmp_path)
     with pytest.raises(StateError, match=r"no inventory\.json"):
         store.load()
-    with store, pytest.raises(StateError, match=r"no inventory\.json"):
+    with store, pytest.raises(PublishError, match=r"no inventory\.json"):
         store.save(an_update(a_record("one")))
     assert (tmp_path / "thesis.txt").read_text() == "precious"
 
@@ -147,6 +147,27 @@ def test_a_file_is_not_a_folder(tmp_path: Path):
         StatusFolder(tmp_path / "file").load()
 
 
+REPLACED = {
+    "a file": lambda folder: folder.write_text("x"),
+    "a dangling link": lambda folder: folder.symlink_to("nowhere"),
+    "a link to a folder": lambda folder: folder.symlink_to(folder.parent),
+    "a link in a circle": lambda folder: folder.symlink_to(folder.name),
+}
+
+
+@pytest.mark.parametrize("replace", REPLACED.values(), ids=REPLACED)
+def test_a_folder_that_something_else_replaced_cannot_be_written(store, folder, replace):
+    """As any other that cannot be written, since the run has changed Azure by then."""
+    store.save(an_update(a_record("one")))
+    folder.rename(folder.parent / "before")
+    replace(folder)
+    with pytest.raises(PublishError) as caught:
+        store.save(an_update(a_record("two")))
+    assert caught.value.message == f"Status cannot be written to {folder}: Not a directory."
+    assert caught.value.hint == "Grant this user write access, or set --status-dir to another folder."
+    assert not [path for path in folder.parent.iterdir() if path.name not in {"before", folder.name}]
+
+
 def test_links_are_neither_read_nor_written_through(store, folder, tmp_path: Path):
     store.save(an_update(a_record("one")))
     outside = tmp_path / "outside"
@@ -154,7 +175,7 @@ def test_links_are_neither_read_nor_written_through(store, folder, tmp_path: Pat
     (folder / "other").symlink_to(outside)
     with pytest.raises(StateError, match="symbolic link"):
         store.load()
-    with pytest.raises(StateError, match="symbolic link"):
+    with pytest.raises(PublishError, match=r"cannot be written to .*other in .* is a symbolic link"):
         store.save(an_update(a_record("two")))
     (tmp_path / "linked").symlink_to(folder)
     with pytest.raises(StateError, match="symbolic link"):

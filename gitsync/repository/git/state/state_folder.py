@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from gitsync.errors import PublishError, StateError, UnsafePathError
+from gitsync.errors import PublishError, SourceError, StateError, UnsafePathError
 from gitsync.model.clock import format_rfc3339
 from gitsync.model.gvk import Key
 from gitsync.model.record import Heartbeat, LastRun, Record, State
@@ -35,7 +35,7 @@ from gitsync.repository.git.state.status_tree import (
     read_report,
     read_state,
 )
-from gitsync.repository.git.state.store import Update, compute_changes, merge, split_taken
+from gitsync.repository.git.state.store import Changes, Update, compute_changes, merge, split_taken
 from gitsync.settings.files.output_path import OutputPath, choose_output_path, open_folder
 from gitsync.settings.files.whole_files import create_file, replace_file
 
@@ -43,6 +43,7 @@ _FOLDER_MODE, _FILE_MODE = 0o777, 0o644
 _HALF_WRITTEN = ".half-written"  # a file
 _UNFINISHED = ".unfinished"  # the tree
 _IGNORE = ".gitignore"
+_CHOOSE_FOLDER = "Grant this user write access, or set --status-dir to another folder."
 
 
 class StatusFolder:
@@ -95,29 +96,44 @@ class StatusFolder:
 
     def save(self, update: Update) -> bool:
         changes = compute_changes(self._base, update)
-        # A tree whose last write was cut short is written again, though nothing has changed since.
-        is_cut_short = (self._folder / _UNFINISHED).exists()
-        if not changes and not is_cut_short and not self._base.is_former:
-            return False
         with self._raise_publish_errors():
+            # A tree whose last write was cut short is written again, though nothing has changed since.
+            is_cut_short = (self._folder / _UNFINISHED).exists()
+            if not changes and not is_cut_short and not self._base.is_former:
+                return False
             self._ensure_lock()
-            current = self._read()
-            after = merge(current, changes, update.revision, update.agent)
-            after, written = identify(after, changes, self._seals)
-            # An unfinished tree is still known as ours.
-            if not current.is_former and not (self._folder / INVENTORY).exists():
-                self._replace({INVENTORY: build_inventory(State({}))})
-            # While the mark is there, a reader does not compare the index with the records.
-            self._write(_UNFINISHED, b"")
-            if is_cut_short or current.is_former:
-                for step in convert_tree(FolderListing(root=self._folder)):
-                    self._replace(step)
-            if current.is_former:
-                log_conversion(self.name)
-            self._replace(build_files(written, after, update, self._seals))
-            self._remove(_UNFINISHED)
-        self._base = after
+            self._check_replaced()
+            try:
+                self._base = self._merge(changes, update, is_cut_short=is_cut_short)
+            # The run has changed Azure by now, so what cannot be read is what cannot be written, as on a branch.
+            except (SourceError, StateError) as error:
+                message = f"Status cannot be written to the {self.name}: {error.message}"
+                raise PublishError(message, hint=error.hint or _CHOOSE_FOLDER) from error
         return True
+
+    def _check_replaced(self) -> None:
+        """Raise NotADirectoryError if a file or a link has replaced the folder since its lock was taken."""
+        if self._folder.is_symlink() or (self._folder.exists() and not self._folder.is_dir()):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self._folder))
+
+    def _merge(self, changes: Changes, update: Update, *, is_cut_short: bool) -> State:
+        """Write changes into what the folder has now, and return that."""
+        current = self._read()
+        after = merge(current, changes, update.revision, update.agent)
+        after, written = identify(after, changes, self._seals)
+        # An unfinished tree is still known as ours.
+        if not current.is_former and not (self._folder / INVENTORY).exists():
+            self._replace({INVENTORY: build_inventory(State({}))})
+        # While the mark is there, a reader does not compare the index with the records.
+        self._write(_UNFINISHED, b"")
+        if is_cut_short or current.is_former:
+            for step in convert_tree(FolderListing(root=self._folder)):
+                self._replace(step)
+        if current.is_former:
+            log_conversion(self.name)
+        self._replace(build_files(written, after, update, self._seals))
+        self._remove(_UNFINISHED)
+        return after
 
     def _read(self) -> State:
         # Anyone who can change the link would decide which records are read, and so what is deleted.
@@ -191,7 +207,7 @@ class StatusFolder:
         except OSError as error:
             raise PublishError(
                 f"Status cannot be written to {error.filename or self._folder}: {error.strerror}.",
-                hint="Grant this user write access, or set --status-dir to another folder.",
+                hint=_CHOOSE_FOLDER,
             ) from error
 
     def read_last_run(self) -> LastRun | None:
