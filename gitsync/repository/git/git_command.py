@@ -148,6 +148,11 @@ _OUTRUN = "Run this again: another run has pushed to the branch in the meantime.
 
 _NAME_TAKEN = "Choose another branch with --status-branch: git keeps no branch whose name is the folder of another."
 
+_FULL = ("No space left", "Disk quota exceeded")
+
+_FULL_SERVER = re.compile(rf"^remote: .*(?:{'|'.join(_FULL)})", re.MULTILINE)
+"""What the git of the server writes if its disk is full; a local remote has a disk of its own too."""
+
 _HINTS: tuple[tuple[str, str], ...] = (
     # A ref cannot be locked for more than one reason, and a race is only some of them.
     ("exists; cannot create", _NAME_TAKEN),
@@ -187,7 +192,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ("not found", "Check the URL; a token without access to the repository gets the same error."),
     ("protected branch", "Allow this identity to push to the branch, or choose another with --status-branch."),
     ("branch is currently checked out", "Switch the work tree to another branch."),
-    ("No space left", "Free some space in the temporary folder (TMPDIR)."),
+    *((full, "Free some space in the temporary folder (TMPDIR).") for full in _FULL),
     ("cannot lock ref", _OUTRUN),
     ("(failed to update ref)", _OUTRUN),  # many servers do not show why
 )
@@ -199,6 +204,7 @@ def explain_complaint(command: str, complaint: str) -> tuple[str, str]:
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(_NO_NEWS)]
     reason = " / ".join(lines[-_LINES:]) or "git gave no reason"
     hint = next((hint for needle, hint in _HINTS if needle in text), "")
+    hint = "Free some space on the server of the repository." if _FULL_SERVER.search(text) else hint
     return f"git {command} failed: {reason.rstrip('.')}.", hint
 
 

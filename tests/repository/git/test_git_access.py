@@ -1,6 +1,7 @@
 """Credentials reach the server they are for, and are not shown on the way."""
 
 import ipaddress
+import re
 import socket
 import ssl
 from datetime import UTC, datetime, timedelta
@@ -226,3 +227,18 @@ def test_a_ref_that_cannot_be_locked_is_not_always_a_lost_race(complaint, said):
     _, hint = explain_complaint("push", f"remote: error: {complaint}\n ! [remote rejected] x (failed to update ref)")
     assert said in hint
     assert "another run" not in hint
+
+
+FULL = [
+    ("remote: fatal: write error: No space left on device\nerror: remote unpack failed: index-pack abnormal exit", "server", "git of the server"),
+    ("remote: error: cannot lock ref 'x': Unable to create '/r.git/x.lock': No space left on device", "server", "a ref of it"),
+    ("remote: fatal: unable to write loose object file: Disk quota exceeded", "server", "a quota"),
+    ("fatal: sha1 file '/tmp/gitsync-run-1/objects/pack/tmp_pack_1' write error: No space left on device", "TMPDIR", "the clone"),
+    ("fatal: write error: Disk quota exceeded", "TMPDIR", "a quota of the user"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("complaint", "where", "why"), FULL, ids=[row[-1] for row in FULL])
+def test_the_disk_that_is_full_is_named(complaint, where, why):
+    _, hint = explain_complaint("push", complaint)
+    assert re.match(f"Free some space .*{where}", hint), why
