@@ -31,6 +31,7 @@ from gitsync.desired.cel.source_types import (
 )
 from gitsync.desired.cel.types.types import Type
 from gitsync.desired.cel.value_expressions import ValueExpression, check_value, parse_value
+from gitsync.desired.manifests.unbuilt_units import doubt_absence
 from gitsync.desired.manifests.written_names import WrittenNames
 from gitsync.desired.problems.field_path import FieldPath, find_member, format_field
 from gitsync.desired.problems.finding import Finding
@@ -218,9 +219,13 @@ class _Setting:
         """
         for name, key in sources.items():
             if key in self._elsewhere.hidden:
-                message = f"The status of {name} is not known, since its manifest cannot be read."
+                begin = f"The status of {name} is not known, since its manifest cannot be read"
                 hint = "Fix what cannot be read. This resource follows."
-                raise _EntryError(WAITING_FOR_VALUE, message, hint, Level.WARNING)
+                unread = Finding(
+                    code=WAITING_FOR_VALUE, path=SET_PATH, message=f"{begin}.", hint=hint, level=Level.WARNING
+                )
+                found = doubt_absence(unread, begin, self._elsewhere.unbuilt)
+                raise _EntryError(found.code, found.message, found.hint, found.level)
 
     def _find_object_id(self, key: Key) -> tuple[str, ...] | None:
         kind = self._find_kind(key)

@@ -185,6 +185,8 @@ def test_what_reads_a_resource_of_a_unit_that_cannot_be_built_waits(world):
         waits = next(result for result in report.results if result.key.name == "spoke")
         assert (waits.verdict, waits.outcome) == (Verdict.BLOCKED, Outcome.BLOCKED)
         assert waits.condition.reason == "WaitingForValue"
+        assert "The unit a (a/kustomization.yaml:1) cannot be built, and may declare it." in waits.condition.message
+        assert waits.condition.advice == "Fix a/kustomization.yaml:1: this resource follows."
         assert [problem.code for problem in report.problems if problem.is_error] == ["KustomizationFailed"]
         assert report.exit_code == 1
     assert world.writes == []
