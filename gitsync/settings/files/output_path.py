@@ -49,12 +49,10 @@ def choose_output_path(path: Path, source: str | None = None) -> OutputPath:
     """
     roots = _list_roots(source)
     found = _follow(path.absolute(), roots)
-    real_path = Path(found.anchor)
-    for number, step in enumerate(found.parts[1:], start=1):
+    for number, folder in enumerate(reversed(found.parents), start=1):
         # A commit may have made what follows, so from here on no link is followed.
-        if is_repository(real_path) or real_path in roots:
-            return OutputPath(real_path, found.parts[number:])
-        real_path /= step
+        if is_repository(folder) or folder in roots:
+            return OutputPath(folder, found.parts[number:])
     return OutputPath(found)
 
 

@@ -312,7 +312,7 @@ def _take_live_values(attempt: ApplyAttempt) -> tuple[ApplyAttempt, Mapping[str,
     """Return the attempt with Azure's values in the fields that are handed over, and why they are not compared."""
     live, request = attempt.observed.live, attempt.filled_request
     if live is None:
-        return replace(attempt, handed_over=()), {}
+        return replace(attempt, handed_over=()) if attempt.handed_over else attempt, {}
     taken = take_live_values(request.body, live.body, attempt.kind.arm_type, attempt.prepared.relations.told)
     if taken.body is not request.body:
         attempt = replace(attempt, request=replace(request, body=taken.body))
