@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -140,21 +140,26 @@ def open_folder(real_path: OutputPath, *, makes: int | None = None, made: list[P
 
 @contextmanager
 def open_below(
-    folder: int, steps: Iterable[str], path: Path, *, makes: int | None = None, made: list[Path] | None = None
+    folder: int, steps: Sequence[str], path: Path, *, makes: int | None = None, made: list[Path] | None = None
 ) -> Iterator[int]:
     """As `open_folder`, for what is below an open folder, whose path is `path`."""
-    with ExitStack() as opened:
-        for step in steps:
-            path /= step
+    opened = folder
+    try:
+        for number, step in enumerate(steps, start=1):
+            outer = opened
             try:
-                folder, is_new = _open_step(folder, step, makes)
+                opened, is_new = _open_step(outer, step, makes)
             except OSError as error:
-                error.filename = str(path)
+                error.filename = str(path.joinpath(*steps[:number]))
                 raise
-            opened.callback(os.close, folder)
+            if outer != folder:
+                os.close(outer)
             if is_new and made is not None:
-                made.append(path)
-        yield folder
+                made.append(path.joinpath(*steps[:number]))
+        yield opened
+    finally:
+        if opened != folder:
+            os.close(opened)
 
 
 def _make_missing(folder: Path, mode: int, made: list[Path]) -> None:

@@ -110,9 +110,15 @@ def test_a_link_that_comes_after_the_look_is_not_followed(location):
     assert [path.name for path in (location / "elsewhere").iterdir()] == ["deep"]
 
 
+def find_free_descriptor():
+    """The number that the next descriptor gets."""
+    os.close(descriptor := os.dup(0))
+    return descriptor
+
+
 def test_what_is_below_an_open_folder_stays_there(location):
     """Whatever its path leads to by now; and below it no link is followed either."""
-    made = []
+    made, free = [], find_free_descriptor()
     inner = location / "checkout/sub/inner"
     with open_folder(choose_output_path(inner)) as folder:
         inner.rename(location / "checkout/moved")
@@ -127,6 +133,7 @@ def test_what_is_below_an_open_folder_stays_there(location):
             open_below(folder, ["a", "link", "c"], inner, makes=0o777),
         ):
             pass
+    assert find_free_descriptor() == free, "all are closed"
     assert refused.value.filename == f"{inner}/a/link"
     assert made == [inner / "a", inner / "a/b"], "once"
     assert sorted(path.name for path in (location / "checkout/moved/a").iterdir()) == ["b", "link"]
