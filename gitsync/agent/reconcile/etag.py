@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from gitsync.agent.reconcile.attempt import ApplyAttempt, PruneAttempt, StopKind
 from gitsync.agent.reconcile.run_cache import RunCache
+from gitsync.agent.reconcile.write import Precondition
 from gitsync.errors import ProviderError
 from gitsync.model.condition import Condition
 
@@ -24,8 +25,11 @@ def begin_write(attempt: A, cache: RunCache) -> A:
     unmoved = cache.count_writes_near(attempt.location) == attempt.observed.writes_before
     etag = attempt.observed.live.etag if attempt.observed.live and unmoved else None
     cache.note_write(attempt.location)  # from now on: a read during the write may show its effect
-    before = attempt.write.precondition
-    return attempt.with_precondition(replace(before, if_match=etag if etag != before.outrun else None))
+    write, outrun = attempt.write, attempt.write.precondition.outrun
+    precondition = Precondition(if_match=etag if etag != outrun else None, outrun=outrun)
+    # Only the first try shows whether the resource existed: later ones may find what this run has sent.
+    existed = write.existed if write.tried else bool(attempt.observed.exists)
+    return attempt.with_write(replace(write, tried=True, existed=existed, precondition=precondition))
 
 
 def is_outrun(attempt: A, failure: ProviderError) -> bool:

@@ -195,9 +195,9 @@ def _log(result: Result, *, writes: bool) -> None:
         "reason": result.condition.reason,
     }
     if outcome is Outcome.CHANGED:
-        logger.bind(**fields).info("Resource changed" if writes else "Resource would change")
+        logger.info("Resource changed" if writes else "Resource would change", **fields)
     else:
-        logger.bind(**fields, **_describe_failure(result)).error("Resource failed")
+        logger.error("Resource failed", **fields, **_describe_failure(result))
 
 
 def _describe_failure(result: Result) -> dict[str, str]:

@@ -135,7 +135,7 @@ def spell_out(selection: Selection, keys: Iterable[Key]) -> Selection:
 
 def spell_selection(config: Config, keys: Iterable[Key]) -> Config:
     """Return the settings with the names of --only in full. Raises ConfigError as `spell_out` does."""
-    return replace(config, only=spell_out(make_selection(config), keys).only)
+    return replace(config, only=spell_out(make_selection(config), keys).only) if config.only else config
 
 
 def _spell_name(name: str, keys: Sequence[Key]) -> str:

@@ -100,9 +100,8 @@ class RequestHandler:
         request_id = next(self._request_ids)
         # A client may send its own id, by which it finds the request in Azure's logs.
         correlation = request.headers.get("x-ms-correlation-request-id", request_id)
-        request = replace(request, correlation=correlation)
         try:
-            request, headers = self._admit(request, content)
+            request, headers = self._admit(request, content, correlation)
             answer = await self._run_script(request)
             answer = answer.add_headers(headers) if answer is not None else None
         except Refused as refused:
@@ -110,20 +109,20 @@ class RequestHandler:
         self._log(request, answer, request_id)
         if answer is not None and request.target.shape is PathShape.DIRECTORY:
             return identify_answer(answer, request, request_id, self._cloud.clock.now())
-        return _identify(answer, request, request_id) if answer is not None else None
+        return _identify(answer, correlation, request_id) if answer is not None else None
 
-    def _admit(self, request: ServerRequest, content: bytes) -> tuple[ServerRequest, dict[str, str]]:
+    def _admit(self, request: ServerRequest, content: bytes, correlation: str) -> tuple[ServerRequest, dict[str, str]]:
         """Check the caller, the version and the rate limit; then read the body."""
         caller = self.tokens.identify_caller(request.headers.get("Authorization", ""), request.base)
-        request = replace(request, caller=caller)
+        request = replace(request, caller=caller, correlation=correlation)
         if request.target.shape is PathShape.DIRECTORY:  # Graph has no versions and not these buckets
             self._graph_throttle.take(request, self._cloud.clock.monotonic())
             return replace(request, body=_parse_json(content)) if content else request, {}
         require_mfa(request)
         # ARM checks in this order: a request without a valid token does not count against a limit.
-        request = replace(request, api_version=read_version(self._cloud, request))
+        version = read_version(self._cloud, request)
         headers = self._throttle.take(request, self._cloud.clock.monotonic())
-        return replace(request, body=_parse_json(content)) if content else request, headers
+        return replace(request, api_version=version, body=_parse_json(content) if content else None), headers
 
     async def _run_script(self, request: ServerRequest) -> ServerResponse | None:
         """Apply the script, and answer; None if the connection breaks instead."""
@@ -213,10 +212,10 @@ class RequestHandler:
         self.requests.add(entry)
 
 
-def _identify(answer: ServerResponse, request: ServerRequest, request_id: str) -> ServerResponse:
+def _identify(answer: ServerResponse, correlation: str, request_id: str) -> ServerResponse:
     """Add the ids of its request to an answer, unless a script gives others."""
     given = {name.casefold() for name in answer.headers}
-    headers = {"x-ms-request-id": request_id, "x-ms-correlation-request-id": request.correlation}
+    headers = {"x-ms-request-id": request_id, "x-ms-correlation-request-id": correlation}
     return answer.add_headers({name: value for name, value in headers.items() if name not in given})
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -117,7 +117,7 @@ class ServerResponse:
 
     def add_headers(self, headers: Mapping[str, str]) -> ServerResponse:
         """Return the same answer with further headers."""
-        return replace(self, headers={**self.headers, **headers})
+        return ServerResponse(self.status, self.body, {**self.headers, **headers})
 
 
 class _Blank(dict[str, Any]):

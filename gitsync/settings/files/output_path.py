@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 from gitsync.errors import ConfigError, UnsafePathError
@@ -48,12 +49,10 @@ def choose_output_path(path: Path, source: str | None = None) -> OutputPath:
     """
     roots = _list_roots(source)
     found = _follow(path.absolute(), roots)
-    real_path = Path(found.anchor)
-    for number, step in enumerate(found.parts[1:], start=1):
+    for number, folder in enumerate(reversed(found.parents), start=1):
         # A commit may have made what follows, so from here on no link is followed.
-        if is_repository(real_path) or real_path in roots:
-            return OutputPath(real_path, found.parts[number:])
-        real_path /= step
+        if is_repository(folder) or folder in roots:
+            return OutputPath(folder, found.parts[number:])
     return OutputPath(found)
 
 
@@ -76,8 +75,8 @@ def _list_roots(source: str | None) -> frozenset[Path]:
 def _follow(path: Path, roots: frozenset[Path]) -> Path:
     """Follow the links of the operator; what does not exist yet has none."""
     current, links = Path(path.anchor), 0
-    # Each step with its path as messages show it: as the operator wrote it, if possible.
-    steps = [(part, Path(*path.parts[: number + 1])) for number, part in enumerate(path.parts)][:0:-1]
+    # Each step with its path as messages show it: as the operator wrote it, if possible. The first is the last here.
+    steps = [*zip(reversed(path.parts[1:]), (path, *path.parents), strict=False)]
     while steps:
         part, shown = steps.pop()
         if part == "..":
@@ -127,31 +126,62 @@ def open_folder(real_path: OutputPath, *, makes: int | None = None, made: list[P
 
     Raises OSError, whose `filename` is the whole path of what failed: for a link on the way, too.
     """
-    current = real_path.start
     made = [] if made is None else made
-    with ExitStack() as opened:
-        try:
-            missing = [path for path in (current, *current.parents) if makes is not None and not path.exists()]
-            for path in reversed(missing):
-                current = path
-                path.mkdir(mode=makes or 0, exist_ok=True)
-                made.append(path)
-            current = real_path.start
-            # The start is a path of the operator, which was followed to its end; a link in its place is new.
-            folder = os.open(current, _FOLDER | os.O_NOFOLLOW)
-            opened.callback(os.close, folder)
-            for step in real_path.steps:
-                current /= step
-                if makes is not None:
-                    with suppress(FileExistsError):
-                        os.mkdir(step, makes, dir_fd=folder)
-                        made.append(current)
-                folder = os.open(step, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
-                opened.callback(os.close, folder)
-        except OSError as error:
-            error.filename = str(current)
+    if makes is not None:
+        _make_missing(real_path.start, makes, made)
+    # The start is a path of the operator, which was followed to its end; a link in its place is new.
+    start = os.open(real_path.start, _FOLDER | os.O_NOFOLLOW)
+    try:
+        with open_below(start, real_path.steps, real_path.start, makes=makes, made=made) as folder:
+            yield folder
+    finally:
+        os.close(start)
+
+
+@contextmanager
+def open_below(
+    folder: int, steps: Sequence[str], path: Path, *, makes: int | None = None, made: list[Path] | None = None
+) -> Iterator[int]:
+    """As `open_folder`, for what is below an open folder, whose path is `path`."""
+    opened = folder
+    try:
+        for number, step in enumerate(steps, start=1):
+            outer = opened
+            try:
+                opened, is_new = _open_step(outer, step, makes)
+            except OSError as error:
+                error.filename = str(path.joinpath(*steps[:number]))
+                raise
+            if outer != folder:
+                os.close(outer)
+            if is_new and made is not None:
+                made.append(path.joinpath(*steps[:number]))
+        yield opened
+    finally:
+        if opened != folder:
+            os.close(opened)
+
+
+def _make_missing(folder: Path, mode: int, made: list[Path]) -> None:
+    """Create a folder, and those around it."""
+    # What is around a folder that exists exists as well. A link that leads nowhere is there, and not followed.
+    for path in reversed([*takewhile(lambda path: not os.path.lexists(path), (folder, *folder.parents))]):
+        path.mkdir(mode=mode, exist_ok=True)
+        made.append(path)
+
+
+def _open_step(folder: int, name: str, makes: int | None) -> tuple[int, bool]:
+    """Open a folder in an open one, and return whether it was created, too."""
+    try:
+        return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder), False
+    except FileNotFoundError:
+        if makes is None:
             raise
-        yield folder
+    is_new = False
+    with suppress(FileExistsError):
+        os.mkdir(name, makes, dir_fd=folder)
+        is_new = True
+    return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder), is_new
 
 
 def is_link(folder: int, name: str) -> bool:

@@ -44,10 +44,13 @@ def create_file(folder: int, name: str, content: bytes, mode: int) -> None:
     """Write a new file of an open folder, and flush it to the disk. FileExistsError if the name is taken, by a link
     too.
     """
-    with os.fdopen(os.open(name, _CREATE, mode, dir_fd=folder), "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
+    file = os.open(name, _CREATE, mode, dir_fd=folder)
+    try:
+        while content:
+            content = content[os.write(file, content) :]
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def read_file(folder: int, name: str, most: int) -> bytes | None:

@@ -31,6 +31,19 @@ class TokensByScope:
         return AccessTokenInfo(jwt(aud=scopes[0]), 4_000_000_000)
 
 
+async def test_settings_of_the_sdk_do_not_count(monkeypatch):
+    monkeypatch.setenv("AZURE_SDK_CLOUD_CONF", "NO_SUCH_CLOUD")  # the SDK raises ValueError once it reads this
+    clock = FakeClock()
+    async with serving() as server:
+        server.on("GET", VNET, Say(200, {"id": VNET}))
+        access = ArmAccess(
+            cloud=make_cloud(server.url), sign_in=SignIn(method=Method.ANONYMOUS), network=Network(read_timeout=5)
+        )
+        async with open_arm(access, clock) as arm:
+            live = await arm.reader(Session(deadline=clock.monotonic() + 60)).get(VNET, API)
+    assert live.body == {"id": VNET}
+
+
 async def test_each_service_gets_the_token_of_its_audience_and_no_other():
     clock, credential = FakeClock(), TokensByScope()
     async with serving() as arm_server, serving() as graph_server:

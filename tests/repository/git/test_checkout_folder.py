@@ -321,6 +321,21 @@ def test_a_clean_work_tree_needs_few_programs(cloned, commands):
     assert commands() == ["config", "remote", "rev-parse", "ls-tree"]
 
 
+def test_a_part_of_a_revision_needs_two_lists(cloned, commands):
+    """One of what is below the path, and one of the settings and the ignore files above it."""
+    cloned.put("gitsync.yaml", "")
+    cloned.put(".gitsyncignore", "apps/left-out.yaml")
+    cloned.put("apps/.gitsyncignore", "team/too.yaml")
+    for name in ("here", "too"):
+        cloned.put(f"apps/team/{name}.yaml", "x")
+    cloned.commit()
+    commands()
+    with open_checkout(str(cloned.path), path="apps/team", ref="main") as found:
+        assert list(found.contents.files) == ["apps/team/here.yaml"]
+        assert found.contents.settings is not None
+    assert commands().count("ls-tree") == 2
+
+
 def test_a_detached_head_has_no_branch(cloned):
     cloned.git("checkout", "--quiet", "--detach")
     with open_checkout(str(cloned.path)) as found:

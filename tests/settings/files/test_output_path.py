@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitsync.errors import UnsafePathError
-from gitsync.settings.files.output_path import choose_output_path, open_folder
+from gitsync.settings.files.output_path import choose_output_path, open_below, open_folder
 
 
 @pytest.fixture
@@ -108,6 +108,46 @@ def test_a_link_that_comes_after_the_look_is_not_followed(location):
     with pytest.raises(OSError, match="inner"), open_folder(found, makes=0o777):
         pass
     assert [path.name for path in (location / "elsewhere").iterdir()] == ["deep"]
+
+
+def find_free_descriptor():
+    """The number that the next descriptor gets."""
+    os.close(descriptor := os.dup(0))
+    return descriptor
+
+
+def test_what_is_below_an_open_folder_stays_there(location):
+    """Whatever its path leads to by now; and below it no link is followed either."""
+    made, free = [], find_free_descriptor()
+    inner = location / "checkout/sub/inner"
+    with open_folder(choose_output_path(inner)) as folder:
+        inner.rename(location / "checkout/moved")
+        inner.symlink_to(location / "elsewhere")
+        with open_below(folder, ["a", "b"], inner, makes=0o777, made=made):
+            pass
+        with open_below(folder, ["a", "b"], inner, makes=0o777, made=made):
+            pass
+        (location / "checkout/moved/a/link").symlink_to(location / "elsewhere")
+        with (
+            pytest.raises(OSError, match="a/link") as refused,
+            open_below(folder, ["a", "link", "c"], inner, makes=0o777),
+        ):
+            pass
+    assert find_free_descriptor() == free, "all are closed"
+    assert refused.value.filename == f"{inner}/a/link"
+    assert made == [inner / "a", inner / "a/b"], "once"
+    assert sorted(path.name for path in (location / "checkout/moved/a").iterdir()) == ["b", "link"]
+    assert [path.name for path in (location / "elsewhere").iterdir()] == ["deep"]
+
+
+def test_what_is_missing_before_the_first_checkout_is_created(location):
+    made = []
+    found = choose_output_path(location / "x/y/z")
+    with pytest.raises(FileNotFoundError), open_folder(found):
+        pass
+    with open_folder(found, makes=0o777, made=made):
+        pass
+    assert made == [location / "x", location / "x/y", location / "x/y/z"]
 
 
 STEPS = st.lists(

@@ -35,9 +35,6 @@ async def act(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:
     if attempt.decision.action is Action.NONE:
         return _acknowledge(attempt, run)
     request = attempt.filled_request
-    # Only the first try shows whether the resource existed: later ones may find what this run has sent.
-    if not attempt.write.tried:
-        attempt = attempt.with_write(replace(attempt.write, tried=True, existed=bool(attempt.observed.exists)))
     attempt = await run_required_actions(begin_write(attempt, run.cache), run)
     if attempt.stop:
         return attempt
@@ -99,10 +96,13 @@ def _note_accepted(
     # A create that is followed by an update in the same run is reported as created.
     done = Action.CREATE if attempt.write.done is Action.CREATE else action
     sent, given_id = SentRequest(request, reply), run.find_given_id(attempt)
-    attempt = attempt.with_write(replace(attempt.write, sent=sent, done=done, has_failed=False, given_id=given_id))
     # What a revert has not restored yet must be found again, even if no read follows.
     outside = before.outside if before and attempt.decision.outside_action.restores else None
-    return replace(attempt, remembered=Remembered(applied=applied, baseline=None, outside=outside))
+    return replace(
+        attempt,
+        write=replace(attempt.write, sent=sent, done=done, has_failed=False, given_id=given_id),
+        remembered=Remembered(applied=applied, baseline=None, outside=outside),
+    )
 
 
 async def poll(attempt: ApplyAttempt, run: Acting) -> ApplyAttempt:

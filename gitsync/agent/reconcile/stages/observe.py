@@ -71,7 +71,6 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
         return attempt.existing() if exists else attempt.absent()
     # Counted before the read: the read may miss a write that begins during it.
     near = run.cache.count_writes_near(attempt.arm_id)
-    attempt = attempt.with_observed(replace(attempt.observed, writes_before=near))
     found = await (await run.live_reader(attempt)).find(attempt.arm_id, attempt.api_version)
     live = found if isinstance(found, Live) else None
     if live is not None:
@@ -88,7 +87,8 @@ async def observe(attempt: ApplyAttempt, run: Observing) -> ApplyAttempt:
     elif live is None and run.rules.writes and attempt.may_appear and not attempt.write.unseen.is_resent:
         # The create of an earlier run may not show yet: wait for it, or it would be sent twice.
         return attempt.absent().unfinished().stopped(RECONCILING, kind=StopKind.WAITS)
-    attempt = attempt.with_live(live)
+    observed = replace(attempt.observed, live=live, exists=live is not None, writes_before=near)
+    attempt = attempt.with_observed(observed)
     remember_promises(attempt, run)
     return attempt
 
@@ -312,7 +312,7 @@ def _take_live_values(attempt: ApplyAttempt) -> tuple[ApplyAttempt, Mapping[str,
     """Return the attempt with Azure's values in the fields that are handed over, and why they are not compared."""
     live, request = attempt.observed.live, attempt.filled_request
     if live is None:
-        return replace(attempt, handed_over=()), {}
+        return replace(attempt, handed_over=()) if attempt.handed_over else attempt, {}
     taken = take_live_values(request.body, live.body, attempt.kind.arm_type, attempt.prepared.relations.told)
     if taken.body is not request.body:
         attempt = replace(attempt, request=replace(request, body=taken.body))

@@ -16,6 +16,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 import aiohttp
+from azure.core import AzureClouds
 from azure.core.exceptions import AzureError
 from azure.core.pipeline.policies import UserAgentPolicy
 from azure.core.pipeline.transport import AsyncHttpTransport
@@ -69,6 +70,7 @@ def _make_client(
         cast("Any", credential or "anonymous"),  # the client requires one; only the policy above uses it
         "-",  # the subscription is part of every path
         base_url=cloud.endpoint,
+        cloud_setting=AzureClouds.AZURE_PUBLIC_CLOUD,  # unused, but without it the SDK reads all of its settings
         credential_scopes=[cloud.scope],
         policies=policies,
         transport=_Sender(http, access),

@@ -112,8 +112,9 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
     ConfigError if the source's settings are invalid.
     """
     entries = listing.entries(wanted.path)
-    settings = _read_settings(listing, wanted)
-    choice = _choose(listing, entries, wanted, settings)
+    beside = _find_beside(listing, wanted)
+    settings = _read_settings(listing, beside, wanted.budget)
+    choice = _choose(listing, entries, beside, wanted, settings)
     plain = listing.read(choice.manifests)
     built = build_all(choice.units, plain, choice.reader, wanted.builds, _name_sources(wanted, settings))
     # What an object of a controller builds is not read as plain files too: each resource would be there twice.
@@ -121,7 +122,7 @@ def read_contents(listing: SourceListing, wanted: SourcePart) -> SourceContents:
     files = {**own, **built.files}
 
     def read_inputs() -> Mapping[str, bytes]:
-        others = (*_list_settings_entries(listing, wanted), *_list_unit_inputs(choice, built))
+        others = (*_list_settings_entries(listing, beside), *_list_unit_inputs(choice, built))
         return {**listing.read(others), **plain}
 
     def read_left_out() -> Mapping[str, bytes]:
@@ -238,13 +239,14 @@ def list_inputs(listing: SourceListing, wanted: SourcePart, *, has_declared: boo
     true if objects of controllers may declare some of its units: only then are contents read.
     """
     entries = listing.entries(wanted.path)  # first: a revision that is listed finds its settings without git
-    settings = _read_settings(listing, wanted)
-    choice = _choose(listing, entries, wanted, settings)
+    beside = _find_beside(listing, wanted)
+    settings = _read_settings(listing, beside, wanted.budget)
+    choice = _choose(listing, entries, beside, wanted, settings)
     followed = None
     if has_declared:
         plain, context = listing.read(choice.manifests), _name_sources(wanted, settings)
         followed = build_all(choice.units, plain, choice.reader, wanted.builds, context)
-    files = _list_settings_entries(listing, wanted)
+    files = _list_settings_entries(listing, beside)
     return {entry.path: entry.id for entry in (*choice.manifests, *files, *_list_unit_inputs(choice, followed))}
 
 
@@ -265,11 +267,18 @@ def _list_unit_inputs(choice: _ChosenFiles, built: AllUnits | None) -> list[Sour
     return [choice.source_files.find(path) for path in sorted(needed)]
 
 
-def _list_settings_entries(listing: SourceListing, wanted: SourcePart) -> tuple[SourceEntry, ...]:
+def _find_beside(listing: SourceListing, wanted: SourcePart) -> tuple[SourceEntry, ...]:
+    """Find at once what counts for the path that is wanted and may be above it: settings and ignore files."""
+    parents = accumulate(wanted.path.split("/")[:-1], "{}/{}".format)  # outermost first: "a" of "a/b"
+    ignore_paths = [IGNORE_FILE, *(f"{parent}/{IGNORE_FILE}" for parent in parents)] if wanted.path else []
+    return listing.find([*([FILE_NAME] if wanted.has_settings else []), *ignore_paths])
+
+
+def _list_settings_entries(listing: SourceListing, beside: Iterable[SourceEntry]) -> tuple[SourceEntry, ...]:
     """List the gitsync.yaml at the root of the source, for every folder of manifests. SourceError if it is not a file:
     then the settings are unknown.
     """
-    entries = listing.find([FILE_NAME]) if wanted.has_settings else ()
+    entries = tuple(entry for entry in beside if entry.path == FILE_NAME)
     for entry in entries:
         if entry.kind is not EntryKind.FILE:
             raise SourceError(
@@ -279,16 +288,16 @@ def _list_settings_entries(listing: SourceListing, wanted: SourcePart) -> tuple[
     return entries
 
 
-def _read_settings(listing: SourceListing, wanted: SourcePart) -> SourceFile | None:
-    entries = _list_settings_entries(listing, wanted)
-    check_budget(entries, wanted.budget)  # before it is read: anybody may commit a file of any size
+def _read_settings(listing: SourceListing, beside: Iterable[SourceEntry], budget: ReadLimits) -> SourceFile | None:
+    entries = _list_settings_entries(listing, beside)
+    check_budget(entries, budget)  # before it is read: anybody may commit a file of any size
     content = listing.read(entries).get(FILE_NAME)
     return None if content is None else SourceFile(path=f"{listing.name}: {FILE_NAME}", content=content)
 
 
 def read_settings(listing: SourceListing) -> SourceFile | None:
     """Read the source's settings alone; None if it has none. SourceError if they cannot be read."""
-    return _read_settings(listing, SourcePart())
+    return _read_settings(listing, listing.find([FILE_NAME]), ReadLimits())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,13 +318,17 @@ class _ChosenFiles:
 
 
 def _choose(
-    listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: SourcePart, settings: SourceFile | None
+    listing: SourceListing,
+    entries: tuple[SourceEntry, ...],
+    beside: Iterable[SourceEntry],
+    wanted: SourcePart,
+    settings: SourceFile | None,
 ) -> _ChosenFiles:
     """Choose among the entries below the path that is wanted."""
     file = wanted.path if any(entry.path == wanted.path for entry in entries) else ""
     if file:
         _check_file(entries[0])
-    rules = _read_ignore_rules(listing, entries, wanted)
+    rules = _read_ignore_rules(listing, (*beside, *entries), wanted.budget)
     # An ignored file is not a manifest, but a kustomization may still use it: so only this list is narrowed.
     visible = select_visible(entries, rules, wanted.without)
     by_path = {entry.path: entry for entry in visible if entry.kind is EntryKind.FILE and entry.path != FILE_NAME}
@@ -410,11 +423,8 @@ class _SourceFiles:
         return {path: self._contents[path] for path in paths}
 
 
-def _read_ignore_rules(listing: SourceListing, entries: tuple[SourceEntry, ...], wanted: SourcePart) -> IgnoreRules:
-    """Read the ignore files below the path, and those in the folders above it."""
-    inner = [e for e in entries if e.kind is EntryKind.FILE and e.path.rpartition("/")[2] == IGNORE_FILE]
-    parents = accumulate(wanted.path.split("/")[:-1], "{}/{}".format)  # outermost first: "a" of "a/b"
-    outer_paths = [IGNORE_FILE, *(f"{parent}/{IGNORE_FILE}" for parent in parents)] if wanted.path else []
-    ignore_files = [*(entry for entry in listing.find(outer_paths) if entry.kind is EntryKind.FILE), *inner]
-    check_budget(ignore_files, wanted.budget)
-    return read_rules(listing.read(ignore_files))
+def _read_ignore_rules(listing: SourceListing, entries: Iterable[SourceEntry], budget: ReadLimits) -> IgnoreRules:
+    """Read the ignore files among some entries."""
+    files = [e for e in entries if e.kind is EntryKind.FILE and e.path.rpartition("/")[2] == IGNORE_FILE]
+    check_budget(files, budget)
+    return read_rules(listing.read(files))

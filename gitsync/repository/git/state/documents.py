@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, Final
 
 from gitsync.desired.formats.strict_json import read_json
@@ -23,6 +24,7 @@ _HINT = (
     "Restore the file (see git log of the status branch), or remove it and its entry in the "
     "inventory: gitsync then treats its resource as never recorded."
 )
+_AT_ONCE: Final = 1000  # pieces of text that are joined
 _ENCODER = json.JSONEncoder(indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
 
 
@@ -31,14 +33,16 @@ def write_document(values: Mapping[str, Any]) -> bytes:
 
     Characters that a terminal does not show as they are get escaped; halves of surrogate pairs become `?`.
     """
-    content = bytearray()  # the pieces of an index of an estate would take many times its bytes
-    for piece in _ENCODER.iterencode(values):
-        content += (piece if piece.isascii() else _escape(piece)).encode()
+    content = bytearray()
+    pieces = _ENCODER.iterencode(values)
+    # Some at once: all pieces of an index of an estate would take many times its bytes.
+    while text := "".join(islice(pieces, _AT_ONCE)):
+        content += (text if text.isascii() else _escape(text)).encode()
     return bytes(content + b"\n")
 
 
-def _escape(piece: str) -> str:
-    text = piece.encode("utf-8", "replace").decode()
+def _escape(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode()
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 

@@ -36,7 +36,7 @@ from gitsync.repository.git.state.status_tree import (
     read_state,
 )
 from gitsync.repository.git.state.store import Changes, Update, compute_changes, merge, split_taken
-from gitsync.settings.files.output_path import OutputPath, choose_output_path, open_folder
+from gitsync.settings.files.output_path import OutputPath, choose_output_path, open_below, open_folder
 from gitsync.settings.files.whole_files import create_file, replace_file
 
 _FOLDER_MODE, _FILE_MODE = 0o777, 0o644
@@ -80,60 +80,60 @@ class StatusFolder:
 
     def check_writable(self) -> None:
         """Create the folder and take its lock, which is held until the store is closed."""
-        with self._raise_publish_errors():
-            self._ensure_lock()
+        with self._open() as folder:
             # Only a write shows whether the disk is full or the mount is read-only.
-            self._write(_HALF_WRITTEN, b"")
-            self._remove(_HALF_WRITTEN)
+            self._write(folder, _HALF_WRITTEN, b"")
+            self._remove(folder, _HALF_WRITTEN)
 
     def reserve(self, update: Update) -> Mapping[Key, Record]:
-        with self._raise_publish_errors():
-            self._ensure_lock()
-            base, self._base = self._base, self._read()  # under the lock, so no other run writes from here on
-        taken, free = split_taken(base, self._base, update)
-        self.save(free)
+        with self._open() as folder:
+            current = self._read()  # under the lock, so no other run writes from here on
+            taken, free = split_taken(self._base, current, update)
+            self._base = current
+            changes = compute_changes(current, free)
+            if self._is_due(changes):
+                self._update(folder, current, changes, free)
         return taken
 
     def save(self, update: Update) -> bool:
         changes = compute_changes(self._base, update)
         with self._raise_publish_errors():
-            # A tree whose last write was cut short is written again, though nothing has changed since.
-            is_cut_short = (self._folder / _UNFINISHED).exists()
-            if not changes and not is_cut_short and not self._base.is_former:
+            if not self._is_due(changes):
                 return False
-            self._ensure_lock()
-            self._check_replaced()
-            try:
-                self._base = self._merge(changes, update, is_cut_short=is_cut_short)
-            # The run has changed Azure by now, so what cannot be read is what cannot be written, as on a branch.
-            except (SourceError, StateError) as error:
-                message = f"Status cannot be written to the {self.name}: {error.message}"
-                raise PublishError(message, hint=error.hint or _CHOOSE_FOLDER) from error
+            with self._open() as folder:
+                try:
+                    self._update(folder, self._read(), changes, update)
+                # The run has changed Azure by now, so what cannot be read is what cannot be written, as on a branch.
+                except (SourceError, StateError) as error:
+                    message = f"Status cannot be written to the {self.name}: {error.message}"
+                    raise PublishError(message, hint=error.hint or _CHOOSE_FOLDER) from error
         return True
 
-    def _check_replaced(self) -> None:
-        """Raise NotADirectoryError if a file or a link has replaced the folder since its lock was taken."""
-        if self._folder.is_symlink() or (self._folder.exists() and not self._folder.is_dir()):
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self._folder))
+    def _is_due(self, changes: Changes) -> bool:
+        # A tree whose last write was cut short is written again, though nothing has changed since.
+        return bool(changes) or self._base.is_former or self._is_cut_short()
 
-    def _merge(self, changes: Changes, update: Update, *, is_cut_short: bool) -> State:
-        """Write changes into what the folder has now, and return that."""
-        current = self._read()
+    def _is_cut_short(self) -> bool:
+        return (self._folder / _UNFINISHED).exists()
+
+    def _update(self, folder: int, current: State, changes: Changes, update: Update) -> None:
+        """Write changes to the open folder, whose state is `current`."""
         after = merge(current, changes, update.revision, update.agent)
         after, written = identify(after, changes, self._seals)
+        is_cut_short = self._is_cut_short()
         # An unfinished tree is still known as ours.
         if not current.is_former and not (self._folder / INVENTORY).exists():
-            self._replace({INVENTORY: build_inventory(State({}))})
+            self._replace(folder, {INVENTORY: build_inventory(State({}))})
         # While the mark is there, a reader does not compare the index with the records.
-        self._write(_UNFINISHED, b"")
+        self._write(folder, _UNFINISHED, b"")
         if is_cut_short or current.is_former:
             for step in convert_tree(FolderListing(root=self._folder)):
-                self._replace(step)
+                self._replace(folder, step)
         if current.is_former:
             log_conversion(self.name)
-        self._replace(build_files(written, after, update, self._seals))
-        self._remove(_UNFINISHED)
-        return after
+        self._replace(folder, build_files(written, after, update, self._seals))
+        self._remove(folder, _UNFINISHED)
+        self._base = after
 
     def _read(self) -> State:
         # Anyone who can change the link would decide which records are read, and so what is deleted.
@@ -144,9 +144,7 @@ class StatusFolder:
             return State({})
         if not self._folder.is_dir():
             raise StateError(f"{self._folder} is not a folder.", hint="Set --status-dir to a folder.")
-        return read_state(
-            FolderListing(root=self._folder), self._seals, cut_short=(self._folder / _UNFINISHED).exists()
-        )
+        return read_state(FolderListing(root=self._folder), self._seals, cut_short=self._is_cut_short())
 
     def _ensure_lock(self) -> None:
         if self._lock is None:
@@ -162,14 +160,14 @@ class StatusFolder:
             for leftover in self._folder.rglob(_HALF_WRITTEN):
                 leftover.unlink()
 
-    def _replace(self, files: Files) -> None:
+    def _replace(self, folder: int, files: Files) -> None:
         """Write and remove files in the order given, each as a whole, and make sure that they are on the disk."""
         for path, content in files.items():
             if content is not None:
-                self._write(path, content)
+                self._write(folder, path, content)
             else:
-                self._remove(path)
-        _sync_folders({(self._folder / path).parent for path in files} | {self._folder})
+                self._remove(folder, path)
+        self._sync(folder, {tuple(path.split("/")[:-1]) for path in files} | {()})
 
     def _open_output_path(self) -> OutputPath:
         """Find the folder. StateError if a link of a checkout leads to it: records decide what is deleted."""
@@ -178,27 +176,43 @@ class StatusFolder:
         except UnsafePathError as error:
             raise StateError(f"The {self.name} cannot be used: {error.message}", hint=error.hint) from error
 
-    def _write(self, path: str, content: bytes) -> None:
+    def _write(self, folder: int, path: str, content: bytes) -> None:
         """Replace a file as a whole: readers see the old one or the new one."""
         *folders, name = path.split("/")
-        with open_folder(self._output_path.below(*folders), makes=_FOLDER_MODE) as folder:
-            replace_file(folder, name, content, _FILE_MODE, temporary=_HALF_WRITTEN)
+        with open_below(folder, folders, self._output_path.path, makes=_FOLDER_MODE) as parent:
+            replace_file(parent, name, content, _FILE_MODE, temporary=_HALF_WRITTEN)
 
-    def _remove(self, path: str) -> None:
+    def _remove(self, folder: int, path: str) -> None:
         """Remove a file, and the folders that it leaves empty."""
         *folders, name = path.split("/")
-        with suppress(FileNotFoundError), open_folder(self._output_path.below(*folders)) as folder:
-            os.unlink(name, dir_fd=folder)
+        with suppress(FileNotFoundError), open_below(folder, folders, self._output_path.path) as parent:
+            os.unlink(name, dir_fd=parent)
         # git has no empty folders either, so both stores keep the same tree.
         while folders:
             *folders, name = folders
-            with suppress(FileNotFoundError), open_folder(self._output_path.below(*folders)) as folder:
+            with suppress(FileNotFoundError), open_below(folder, folders, self._output_path.path) as parent:
                 try:
-                    os.rmdir(name, dir_fd=folder)
+                    os.rmdir(name, dir_fd=parent)
                 except OSError as error:
                     if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
                         raise
                     return
+
+    def _sync(self, folder: int, all_steps: Iterable[tuple[str, ...]]) -> None:
+        """Flush the names in folders to the disk; what was removed has none."""
+        for steps in sorted(all_steps):
+            with suppress(FileNotFoundError), open_below(folder, steps, self._output_path.path) as parent:
+                os.fsync(parent)
+
+    @contextmanager
+    def _open(self) -> Iterator[int]:
+        """The descriptor of the folder, for as long as something is written: it is locked, and created if it is
+        missing.
+        """
+        with self._raise_publish_errors():
+            self._ensure_lock()
+            with open_folder(self._output_path, makes=_FOLDER_MODE) as folder:
+                yield folder
 
     @contextmanager
     def _raise_publish_errors(self) -> Iterator[None]:
@@ -236,17 +250,6 @@ class StatusFolder:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
-
-
-def _sync_folders(folders: Iterable[Path]) -> None:
-    """Flush the names in the folders to the disk."""
-    for folder in sorted(folders):
-        if folder.is_dir():
-            descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
 
 
 # One run at a time in a status folder.
