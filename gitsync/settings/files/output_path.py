@@ -164,7 +164,7 @@ def open_below(
 
 def _make_missing(folder: Path, mode: int, made: list[Path]) -> None:
     """Create a folder, and those around it."""
-    # What is around a folder that exists exists as well. A link that leads nowhere is there, and not followed.
+    # What is around a folder that exists exists as well. A dangling link is there too: it is not followed.
     for path in reversed([*takewhile(lambda path: not os.path.lexists(path), (folder, *folder.parents))]):
         path.mkdir(mode=mode, exist_ok=True)
         made.append(path)
