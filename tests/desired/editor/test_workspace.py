@@ -81,6 +81,13 @@ def test_every_schema_that_the_entry_names_is_there(workspace):
     assert sorted(path for path in named if not (folder / path).is_file()) == []
 
 
+def test_the_files_of_a_source_have_its_types(workspace):
+    folder, body = workspace / SCHEMAS, "microsoft.logic.workflows_2016-06-01.json"
+    assert (folder / "azure.gitsync" / body).is_file()
+    assert body in (folder / "azure.gitsync" / "azureresource_v1.json").read_text()
+    assert "azureresource_v1.json" in (folder / ENTRY).read_text()
+
+
 def test_every_version_has_a_file_of_its_name(workspace):
     """The layout that other tools look for: GROUP/KIND_VERSION.json, in lower case."""
     paths = {
@@ -115,7 +122,7 @@ def test_each_document_of_a_file_is_evaluated_by_its_kind(editor):
 @needs_language_server
 def test_a_source_without_types(editor, workspace):
     """As a new user begins: there is no type whose body gets a schema."""
-    path = SCHEMAS / "azure.gitsync" / "without_types.json"
+    path = f"{SCHEMAS}/azure.gitsync/without_types.json"
     content = next(content for path, content in build_files(CATALOG, ()) if path.endswith("/azureresource_v1.json"))
     (workspace / path).write_bytes(content)
     text = f"# yaml-language-server: $schema={path}\n{FLOW}  tag: {{}}\n"
