@@ -42,7 +42,7 @@ def location(tmp_path, monkeypatch):
 
 def test_the_folder_of_a_killed_run_is_removed_by_the_next():
     receiver, sender = FORK.Pipe(duplex=False)
-    process = FORK.Process(target=hold, args=(sender,))
+    process = FORK.Process(target=hold, args=(sender,), daemon=True)
     process.start()
     folder = receiver.recv()
     with open_temporary_folder():
