@@ -85,7 +85,7 @@ def test_a_large_root_is_measured_beside_one_of_which_everything_is_built(python
 
 
 def test_a_run_over_any_type_is_measured_beside_one_over_kinds(python):
-    command = [python, "-m", "bench.any_type", "--resources", "20", "--rounds", "1"]
+    command = [python, "-m", "bench.any_type", "--resources", "10", "--rounds", "1"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     _, *rows, times = done.stdout.splitlines()
     assert [row.rsplit(maxsplit=3)[0] for row in rows] == ["ASO's kinds", "three in ten of any type"], done.stderr

@@ -50,14 +50,15 @@ def served(folder):
             assert server.wait(timeout=30) == 0
 
 
-@pytest.fixture
-def location(tmp_path):
-    """The examples as a repository, and an Azure that has nothing of them."""
-    shutil.copytree(EXAMPLES, tmp_path / "manifests")
-    init_repository(tmp_path / "manifests")
-    commit_all(tmp_path / "manifests")
-    with served(tmp_path) as url:
-        yield SimpleNamespace(folder=tmp_path, url=url)
+@pytest.fixture(scope="module")
+def location(tmp_path_factory):
+    """The examples as a repository, and an Azure that has nothing of them until they are written."""
+    folder = tmp_path_factory.mktemp("location")
+    shutil.copytree(EXAMPLES, folder / "manifests")
+    init_repository(folder / "manifests")
+    commit_all(folder / "manifests")
+    with served(folder) as url:
+        yield SimpleNamespace(folder=folder, url=url)
 
 
 def run(location, *arguments, client=READER, secret="the-readers"):
@@ -111,6 +112,20 @@ def stored(location):
         azure.cloud.store.close()
 
 
+def test_the_doctor_names_the_identity_and_the_rights_that_it_lacks(location):
+    found, requests = run(location, "doctor")
+    assert found.code == 1
+    assert f"client {READER}" in found.out
+    assert f"tenant {TENANT}" in found.out
+    assert "the-readers" not in found.out
+    assert re.search(r"error    rights: \d+ of \d+ rights at \d+ scopes not granted: ", found.out)
+    assert "Microsoft.Authorization/roleAssignments/write in resource group" in found.out
+    assert not WRITES & {request["method"] for request in requests}
+    allowed, _ = run(location, "doctor", "--output", "json", client=WRITER, secret="the-writers")
+    doubts = [check["name"] for check in json.loads(allowed.out)["checks"] if check["level"] != "ok"]
+    assert (allowed.code, doubts) == (0, ["allow-identities"])
+
+
 def test_a_plan_reads_and_a_sync_that_may_not_write_leaves_nothing_half_done(location):
     ended, log = run(location, "plan", "--detailed-exitcode")
     assert ended.code == 3, ended
@@ -156,17 +171,3 @@ def require_refusals(resources, writes):
         "ReferenceNotFound",
         "WaitingForOwner",
     }
-
-
-def test_the_doctor_names_the_identity_and_the_rights_that_it_lacks(location):
-    found, requests = run(location, "doctor")
-    assert found.code == 1
-    assert f"client {READER}" in found.out
-    assert f"tenant {TENANT}" in found.out
-    assert "the-readers" not in found.out
-    assert re.search(r"error    rights: \d+ of \d+ rights at \d+ scopes not granted: ", found.out)
-    assert "Microsoft.Authorization/roleAssignments/write in resource group" in found.out
-    assert not WRITES & {request["method"] for request in requests}
-    allowed, _ = run(location, "doctor", "--output", "json", client=WRITER, secret="the-writers")
-    doubts = [check["name"] for check in json.loads(allowed.out)["checks"] if check["level"] != "ok"]
-    assert (allowed.code, doubts) == (0, ["allow-identities"])

@@ -22,7 +22,7 @@ from gitsync.cli.interruption import Interruption
 from gitsync.emulator.settings import Timing, read_settings
 from gitsync.emulator.types.behaviour import Style
 from tests.support import world
-from tests.support.command_line import LONG, Azure, Ended, azure, ended, gitsync, start
+from tests.support.command_line import LONG, Azure, Ended, azure, ended, run_here, start
 from tests.support.fake_clock import FakeClock
 
 MANIFESTS = "---\n".join(dedent(manifest) for manifest in (world.GROUP, world.VNET, world.SUBNET))
@@ -97,7 +97,7 @@ def test_what_is_under_way_is_left_to_the_next_run(folder, by, code):
         assert '"kind": "create"' in kept(folder, "hub").partition('"operation": {')[2]
         assert '"claim": "created"' in kept(folder, "hub")
         clock.elapsed += 3600
-        again = gitsync("sync", "--output", "json", folder=folder, **served.variables)
+        again = run_here("sync", "--output", "json", folder=folder, **served.variables)
         assert (again.code, {resource["ready"] for resource in resources(again).values()}) == (0, {"True"})
         assert created(served) == ["core", "hub", "one"], "nothing is created twice"
         assert len(served.sent("PUT")) == 3

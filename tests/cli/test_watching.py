@@ -201,6 +201,8 @@ def test_a_collector_gets_spans_and_no_secret(job):
     with collecting() as collector:
         ended = job.run(
             "sync",
+            "--status-dir",
+            str(job.top / "status"),
             "--emulator-script",
             str(script),
             "--log-level=debug",
@@ -219,8 +221,7 @@ def test_a_collector_gets_spans_and_no_secret(job):
 
 
 def test_a_collector_that_is_down_fails_no_run(job):
-    ended = job.run(
-        "sync", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:1", OTEL_EXPORTER_OTLP_TIMEOUT="0.1", GITSYNC_LOG_LEVEL="warning"
-    )  # fmt: skip
+    down = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TIMEOUT": "0.1"}
+    ended = job.run("sync", "--status-dir", str(job.top / "status"), GITSYNC_LOG_LEVEL="warning", **down)
     assert ended.code == 0
     assert "The traces cannot be sent" in ended.err

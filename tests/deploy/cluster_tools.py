@@ -33,7 +33,7 @@ def read_block(name: str) -> str:
 
 def index(text: str) -> Objects:
     """The objects of a stream by kind, namespace and name."""
-    documents = [document for document in yaml.safe_load_all(text) if document]
+    documents = [document for document in yaml.load_all(text, yaml.CSafeLoader) if document]
     return {(d["kind"], d["metadata"].get("namespace", ""), d["metadata"]["name"]): d for d in documents}
 
 

@@ -82,7 +82,7 @@ def tagged(store: MemoryStore, arm_id: str, **tags: str) -> None:
     store.put_resource(arm_id.casefold(), replace(found, body={**found.body, "tags": tags}))
 
 
-def test_an_account_is_ready_once_somebody_approved_it(folder, installed):
+def test_an_account_is_ready_once_somebody_approved_it_and_nothing_is_written_in_a_freeze(folder, installed):
     store = MemoryStore()
     with azure(store, operations=Timing(style=Style.DONE)) as served:
         found = synced(folder, installed, served.variables)
@@ -92,13 +92,6 @@ def test_an_account_is_ready_once_somebody_approved_it(folder, installed):
         )
         tagged(store, ACCOUNT_ID, approvedBy="ada")
         assert synced(folder, installed, served.variables)["reason"] == "Succeeded"
-
-
-def test_nothing_is_written_in_a_freeze(folder, installed):
-    store = MemoryStore()
-    with azure(store, operations=Timing(style=Style.DONE)) as served:
-        synced(folder, installed, served.variables)
-        tagged(store, ACCOUNT_ID, approvedBy="ada")
         tagged(store, GROUP_ID, changeFreeze="the board")
         (folder / "all.yaml").write_text(MANIFESTS.replace("Hot", "Cool"))
         before = len(served.sent("PUT"))

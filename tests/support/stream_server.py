@@ -34,5 +34,6 @@ async def stream_server(handle: Handle, tls: ssl.SSLContext | None = None) -> As
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for writer in tasks.values():
-            writer.transport.abort()
+            with suppress(AttributeError):  # one that wrote its last bytes after `close` has no loop
+                writer.transport.abort()
         await asyncio.sleep(0)  # aborted transports close then

@@ -235,10 +235,3 @@ def test_the_schema_of_the_kind_is_valid(types):
     """An editor that finds one schema invalid marks nothing in any file."""
     content = next(content for path, content in build_files(CATALOG, types) if path.endswith("/azureresource_v1.json"))
     jsonschema.Draft7Validator.check_schema(json.loads(content))
-
-
-def test_the_files_of_a_source_have_its_types():
-    paths = dict(build_files(CATALOG, [TypeAndVersion("Microsoft.Logic/workflows", "2019-05-01")]))
-    assert "azure.gitsync/microsoft.logic.workflows_2019-05-01.json" in paths
-    assert b"microsoft.logic.workflows_2019-05-01.json" in paths["azure.gitsync/azureresource_v1.json"]
-    assert b"azureresource_v1.json" in paths["manifest.json"]

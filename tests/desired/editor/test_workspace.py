@@ -9,12 +9,12 @@ import pytest
 import re2
 
 from gitsync.desired.editor.kind_schemas import DRAFT
-from gitsync.desired.editor.schema_files import ENTRY, SHARED
+from gitsync.desired.editor.schema_files import ENTRY, SHARED, build_files
 from gitsync.desired.editor.settings_schemas import OPERATOR_SETTINGS, SOURCE_SETTINGS
 from gitsync.desired.editor.workspace import SCHEMAS
 from tests.desired.editor.language_server import LanguageServer
 from tests.desired.editor.schema_validation import CATALOG, schema
-from tests.support.command_line import gitsync, run_here
+from tests.support.command_line import gitsync
 from tests.support.programs import needs_language_server
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "editor.md").read_text()
@@ -81,6 +81,13 @@ def test_every_schema_that_the_entry_names_is_there(workspace):
     assert sorted(path for path in named if not (folder / path).is_file()) == []
 
 
+def test_the_files_of_a_source_have_its_types(workspace):
+    folder, body = workspace / SCHEMAS, "microsoft.logic.workflows_2016-06-01.json"
+    assert (folder / "azure.gitsync" / body).is_file()
+    assert body in (folder / "azure.gitsync" / "azureresource_v1.json").read_text()
+    assert "azureresource_v1.json" in (folder / ENTRY).read_text()
+
+
 def test_every_version_has_a_file_of_its_name(workspace):
     """The layout that other tools look for: GROUP/KIND_VERSION.json, in lower case."""
     paths = {
@@ -113,15 +120,13 @@ def test_each_document_of_a_file_is_evaluated_by_its_kind(editor):
 
 
 @needs_language_server
-def test_a_folder_without_a_manifest(tmp_path):
+def test_a_source_without_types(editor, workspace):
     """As a new user begins: there is no type whose body gets a schema."""
-    assert run_here("init", folder=tmp_path).code == 0
-    server = LanguageServer(tmp_path, json.loads((tmp_path / ".vscode" / "settings.json").read_text()))
-    try:
-        marked = server.open("first.yaml", SPEC + "  sku: {name: Standard_LRS}\n  tag: {}\n")
-        assert messages(marked) == ["Property tag is not allowed."]
-    finally:
-        server.close()
+    path = f"{SCHEMAS}/azure.gitsync/without_types.json"
+    content = next(content for path, content in build_files(CATALOG, ()) if path.endswith("/azureresource_v1.json"))
+    (workspace / path).write_bytes(content)
+    text = f"# yaml-language-server: $schema={path}\n{FLOW}  tag: {{}}\n"
+    assert messages(editor.open("without-types.yaml", text)) == ["Property tag is not allowed."]
 
 
 @needs_language_server

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -17,21 +15,21 @@ from gitsync.settings.processes.temporary_folders import (
     remove_temporary_folder,
 )
 
-HOLDS = """
-import sys
-from gitsync.settings.processes.temporary_folders import make_temporary_folder
-folder = make_temporary_folder()
-(folder / "clone").write_text("much")
-print(folder, flush=True)
-sys.stdin.read()
-"""
-COMES_AND_GOES = """
-from gitsync.settings.processes.temporary_folders import open_temporary_folder
-for _ in range(200):
-    with open_temporary_folder() as folder:
-        (folder / "file").write_text("it is there")
-        assert (folder / "file").read_text()
-"""
+FORK = multiprocessing.get_context("fork")
+
+
+def hold(sender):
+    folder = make_temporary_folder()
+    (folder / "clone").write_text("much")
+    sender.send(folder)
+    signal.pause()
+
+
+def come_and_go():
+    for _ in range(200):
+        with open_temporary_folder() as folder:
+            (folder / "file").write_text("it is there")
+            assert (folder / "file").read_text()
 
 
 @pytest.fixture(autouse=True)
@@ -42,17 +40,15 @@ def location(tmp_path, monkeypatch):
     return tmp_path
 
 
-def start(program: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
 def test_the_folder_of_a_killed_run_is_removed_by_the_next():
-    with start(HOLDS) as process:
-        folder = Path(process.stdout.readline().strip())
-        with open_temporary_folder():
-            assert (folder / "clone").exists(), "its run goes on"
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    receiver, sender = FORK.Pipe(duplex=False)
+    process = FORK.Process(target=hold, args=(sender,), daemon=True)
+    process.start()
+    folder = receiver.recv()
+    with open_temporary_folder():
+        assert (folder / "clone").exists(), "its run goes on"
+    process.kill()
+    process.join()
     assert (folder / "clone").exists()
     with open_temporary_folder() as own:
         assert own.exists()
@@ -96,10 +92,12 @@ def test_what_a_link_in_an_abandoned_folder_leads_to_stays(location):
 
 
 def test_runs_that_begin_at_the_same_time_do_not_affect_each_other(location):
-    processes = [start(COMES_AND_GOES) for _ in range(4)]
+    processes = [FORK.Process(target=come_and_go) for _ in range(4)]
     for process in processes:
-        process.communicate(timeout=60)
-    assert [process.returncode for process in processes] == [0] * 4
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 4
     assert list(location.iterdir()) == []
 
 
