@@ -17,6 +17,7 @@ from gitsync.repository.git.git_access import GitAccess
 from gitsync.workflows.accept.drift import Accepted, DriftedField, DriftedResource
 from gitsync.workflows.accept.publish import Publication
 from tests.repository.git.remembered import SetClock
+from tests.support.branch_files import list_branches
 from tests.support.git_repositories import commit_all, init_bare, init_repository, push_main
 
 BEFORE = "kind: StorageAccount\nspec: {sku: Standard_LRS}\n"
@@ -70,9 +71,7 @@ class Repository:
 
     def list_branches(self) -> Mapping[str, str]:
         """The branches of the remote with their commits."""
-        heads = self.remote / "refs" / "heads"
-        files = [path for path in heads.rglob("*") if path.is_file()]
-        return {path.relative_to(heads).as_posix(): path.read_text().strip() for path in files}
+        return list_branches(self.remote)
 
     def show(self, name: str, location: Path | None = None) -> str:
         return self.git("show", name, location=location)

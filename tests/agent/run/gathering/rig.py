@@ -20,7 +20,7 @@ from gitsync.emulator.state.store import MemoryStore
 from gitsync.report.progress import Silent
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
-from tests.support.branch_files import read_branch_files
+from tests.support.branch_files import list_branches, read_branch_files
 from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 from tests.support.world import SUBSCRIPTION
 
@@ -132,11 +132,8 @@ class Rig:
         command = ["git", *arguments]
         return subprocess.run(command, cwd=self.bare, input=stdin, check=True, capture_output=True, text=True).stdout
 
-    def refs(self) -> dict[str, str]:
-        """The commits of all branches by their names."""
-        top = self.bare / "refs" / "heads"
-        files = sorted(path for path in top.rglob("*") if path.is_file())
-        return {path.relative_to(top).as_posix(): path.read_text().strip() for path in files}
+    def refs(self) -> Mapping[str, str]:
+        return list_branches(self.bare)
 
     def branches(self) -> list[str]:
         return [name for name in self.refs() if name.startswith("gitsync/")]
