@@ -12,7 +12,7 @@ import yaml
 
 from tests.pipelines.hosted import GROUP, TOKEN, host_estate
 from tests.pipelines.scripts import run_job_script
-from tests.support.branch_files import read_branch_files
+from tests.support.branch_files import list_branches, read_branch_files
 from tests.support.command_line import SUBSCRIPTION, run_here
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -37,8 +37,7 @@ def require_recorded(bare):
     """All is on the status branch, once, and no branch of a worker is left."""
     records = [path for path in read_branch_files(bare, "gitsync/status") if path.startswith("default/")]
     assert sorted(Path(record).stem for record in records) == sorted(GROUPS)
-    heads = bare / "refs" / "heads"
-    branches = [file.relative_to(heads).as_posix() for file in heads.rglob("*") if file.is_file()]
+    branches = list_branches(bare)
     assert [branch for branch in branches if "status-shards" in branch] == []
     assert len([branch for branch in branches if branch.startswith("gitsync/runs/")]) == 1
 

@@ -1,39 +1,22 @@
-"""Programs that are not on this machine: what they do is done in the process of the tests, since one that imports what
-its answer takes needs 20 ms more.
+"""Programs whose work is done in the process of the tests: those that are not on this machine, since one that imports what
+its answer takes needs 20 ms more, and `gitsync` for shells.
 """
 
 from __future__ import annotations
 
-import marshal
 import os
-import sys
+import socket
+import tempfile
 import threading
 import traceback
 from collections.abc import Callable
-from functools import cache
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
-from socketserver import StreamRequestHandler, TCPServer
-from typing import IO, NamedTuple
+from typing import NamedTuple, TextIO
 
-_PROGRAM = """\
-#!{python} -ISE
-import marshal, posix, sys, _socket  # others would take most of the time
-
-arguments = sys.argv[1:]
-is_read = "-" in arguments or "/dev/stdin" in arguments or any(one.endswith("=@-") for one in arguments)
-stdin = sys.stdin.read() if is_read else ""
-line = _socket.socket()
-line.connect(("127.0.0.1", {port}))
-call = marshal.dumps([{home!r}, posix.getcwd(), {name!r}, arguments, stdin, posix.environ])
-line.send(b"%12d" % len(call))
-while call:
-    call = call[line.send(call):]
-parts = list(iter(lambda: line.recv(65536), b""))
-code, out, err = marshal.loads(b"".join(parts))
-sys.stdout.write(out)
-sys.stderr.write(err)
-sys.exit(code)
-"""
+from tests.support.warm_process import write_command
+from tests.support.warm_server import receive
 
 
 class ProgramCall(NamedTuple):
@@ -51,38 +34,62 @@ Answer = tuple[int, str, str]
 """The exit code, and what goes to stdout and to stderr."""
 
 
-def write_program(folder: Path, name: str, port: int) -> Path:
-    """Write a program that sends to a port how it was called, and ends with its answer."""
-    program = folder / name
-    program.write_text(_PROGRAM.format(python=sys.executable, port=port, home=str(folder), name=name))
-    program.chmod(0o755)
-    return program
-
-
-def _read_call(stream: IO[bytes]) -> ProgramCall:
-    home, folder, name, arguments, stdin, environment = marshal.loads(stream.read(int(stream.read(12))))
-    variables = {os.fsdecode(key): os.fsdecode(value) for key, value in environment.items()}
-    return ProgramCall(Path(home), Path(folder), name, arguments, stdin, variables)
-
-
-class _Server(TCPServer):
-    request_queue_size = 128
-    """Calls that may wait on a busy machine: the kernel resets those beyond."""
+def write_program(folder: Path, name: str, door: str) -> Path:
+    """Write a program whose calls are answered at a door of `answer_calls`."""
+    return write_command(folder / name, door, str(folder / name))
 
 
 @cache
-def answer_calls(answer: Callable[[ProgramCall], Answer]) -> int:
-    """Answer one call after the other, as long as this process runs; the port."""
+def answer_calls(answer: Callable[[ProgramCall], Answer]) -> str:
+    """Answer one call after the other, as long as this process runs; the door."""
+    door = f"{tempfile.mkdtemp(prefix='gitsync-programs-')}/door"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(door)
+    listener.listen()
 
-    class Handler(StreamRequestHandler):
-        def handle(self) -> None:
-            call = _read_call(self.rfile)
-            try:
-                ended = answer(call)
-            except Exception as error:  # noqa: BLE001 - as an interpreter ends
-                ended = 1, "", f"{error!r}\n{traceback.format_exc()}"  # gitsync shows the first line
-            self.wfile.write(marshal.dumps(ended))
+    def serve() -> None:
+        while do_next(listener, partial(_do, answer)):
+            pass
 
-    server = _Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server.server_address[1]
+    threading.Thread(target=serve, daemon=True).start()
+    return door
+
+
+def _do(
+    answer: Callable[[ProgramCall], Answer],
+    streams: tuple[TextIO, TextIO, TextIO],
+    arguments: list[str],
+    folder: str,
+    environment: dict[str, str],
+) -> int:
+    stdin, stdout, stderr = streams
+    program, *own = arguments
+    is_read = "-" in own or "/dev/stdin" in own or any(argument.endswith("=@-") for argument in own)
+    home, text = Path(program).parent, stdin.read() if is_read else ""
+    try:
+        code, out, err = answer(ProgramCall(home, Path(folder), Path(program).name, own, text, environment))
+    except Exception as error:  # noqa: BLE001 - as an interpreter ends
+        code, out, err = 1, "", f"{error!r}\n{traceback.format_exc()}"  # gitsync shows the first line
+    stdout.write(out)
+    stderr.write(err)
+    return code
+
+
+def do_next(door: socket.socket, do: Callable[..., int]) -> bool:
+    """Do what the next program wants that comes to a door, with its streams; return whether it wanted something."""
+    request, _ = door.accept()
+    with request:
+        descriptors, wanted = receive(request)
+        if not wanted:
+            return False
+        code = 0
+        # The reader of a stream may have read enough, as `head` has.
+        with (
+            suppress(BrokenPipeError),
+            os.fdopen(descriptors[2], "w", encoding="utf-8", buffering=1) as stderr,
+            os.fdopen(descriptors[1], "w", encoding="utf-8") as stdout,
+            os.fdopen(descriptors[0], encoding="utf-8") as stdin,
+        ):
+            code = do((stdin, stdout, stderr), **wanted)
+        request.sendall(b"0\n%d\n" % (code << 8))
+    return True

@@ -13,7 +13,8 @@ from pathlib import Path
 from tests.support.git_repositories import AUTHOR, make_commit, write_object
 from tests.support.loose_git import LooseObjects
 
-_FILE = "100644"
+FILE = "100644"
+"""The mode of a plain file."""
 
 
 def check_out(top: Path, branch: str, folder: Path) -> None:
@@ -22,6 +23,13 @@ def check_out(top: Path, branch: str, folder: Path) -> None:
     for path, content in read_branch_files(top, branch).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
+
+
+def list_branches(top: Path) -> Mapping[str, str]:
+    """List the commits of the branches by their names. None is packed."""
+    heads = top / "refs" / "heads"
+    files = sorted(path for path in heads.rglob("*") if path.is_file())
+    return {path.relative_to(heads).as_posix(): path.read_text().strip() for path in files}
 
 
 def read_branch_files(top: Path, branch: str) -> Mapping[str, bytes]:
@@ -35,7 +43,7 @@ def commit_folder(top: Path, branch: str, folder: Path) -> str:
     """Commit the plain files of a folder on a branch, and return the id of the commit."""
     tip = _find_tip(top, branch)
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    contents = {path: (_FILE, file.read_bytes()) for path, file in files.items()}
+    contents = {path: (FILE, file.read_bytes()) for path, file in files.items()}
     commit, _ = make_commit(contents, tip.read_text().strip(), "Change", partial(write_object, top))
     tip.write_text(f"{commit}\n")
     return commit

@@ -174,9 +174,11 @@ WriteObject = Callable[[str, bytes], bytes]
 
 
 def make_commit(
-    files: Mapping[str, tuple[str, bytes]], before: str | None, message: str, write: WriteObject
+    files: Mapping[str, tuple[str, bytes]], before: str | None, message: str, write: WriteObject, made: str = ""
 ) -> tuple[str, Mapping[str, bytes]]:
-    """Make a commit of files, each a mode and a content, behind another one. Returns its id, and those of the files."""
+    """Make a commit of files, each a mode and a content, behind another one. Returns its id, and those of the files.
+    `made` is the author with the time, as git writes them; by default somebody has made it now.
+    """
     ids = {path: write("blob", content) for path, (_, content) in files.items()}
     tree: dict[str, Any] = {}
     for path, (mode, _) in files.items():
@@ -185,9 +187,9 @@ def make_commit(
         for parent in parents:
             location = location.setdefault(parent, {})
         location[name] = (mode, ids[path])
-    moment = f"{AUTHOR} {int(time.time())} +0000"
+    made = made or f"{AUTHOR} {int(time.time())} +0000"
     parent_line = f"parent {before}\n" if before else ""
-    text = f"tree {_make_tree(tree, write).hex()}\n{parent_line}author {moment}\ncommitter {moment}\n\n{message}\n"
+    text = f"tree {_make_tree(tree, write).hex()}\n{parent_line}author {made}\ncommitter {made}\n\n{message}\n"
     return write("commit", text.encode()).hex(), ids
 
 

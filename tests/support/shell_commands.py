@@ -4,18 +4,16 @@ For shells that run one command after the other, and that send no signals.
 
 from __future__ import annotations
 
-import os
 import socket
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
+from tests.support.answered_programs import do_next
 from tests.support.command_line import run_into
 from tests.support.warm_process import write_command
-from tests.support.warm_server import receive
 
 T = TypeVar("T")
 
@@ -29,10 +27,10 @@ def run_shells_here(work: Callable[[Path], T]) -> T:
     ):
         door.bind(f"{folder}/door")
         door.listen()
-        write_command(Path(folder), f"{folder}/door")
+        write_command(Path(folder, "gitsync"), f"{folder}/door")
         result = thread.submit(work, Path(folder))
         result.add_done_callback(lambda _: _knock(f"{folder}/door"))
-        while _answer(door):
+        while do_next(door, _run):
             pass
         return result.result()
 
@@ -44,26 +42,6 @@ def _knock(door: str) -> None:
         request.sendall(b".{}\n")
 
 
-def _answer(door: socket.socket) -> bool:
-    """Run the next command; return whether there was one."""
-    request, _ = door.accept()
-    with request:
-        descriptors, wanted = receive(request)
-        if wanted:
-            code = _run(descriptors, **wanted)
-            request.sendall(b"0\n%d\n" % (code << 8))  # no process, and the status of one
-        return bool(wanted)
-
-
-def _run(descriptors: list[int], arguments: list[str], folder: str, environment: dict[str, str]) -> int:
-    stdin, stdout, stderr = descriptors
-    os.close(stdin)
-    code = 0
-    # The reader of a stream may have read enough, as `head` has.
-    with (
-        suppress(BrokenPipeError),
-        os.fdopen(stderr, "w", encoding="utf-8", buffering=1) as err,
-        os.fdopen(stdout, "w", encoding="utf-8") as out,
-    ):
-        code = run_into(out, err, *arguments, folder=Path(folder), environment=environment)
-    return code
+def _run(streams: tuple[TextIO, TextIO, TextIO], arguments: list[str], folder: str, environment: dict[str, str]) -> int:
+    _, out, err = streams
+    return run_into(out, err, *arguments, folder=Path(folder), environment=environment)

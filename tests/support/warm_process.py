@@ -106,29 +106,27 @@ def _make_pipe() -> tuple[TextIOWrapper, int]:
     return os.fdopen(reader), writer
 
 
-def write_command(folder: Path, door: str = "") -> Path:
-    """Write the program `gitsync` into a folder, for shells: it runs commands as `WarmProcess` does, unless `door` is
-    the socket of another who does.
-    """
-    program = folder / "gitsync"
-    program.write_text(
-        f"#!{sys.executable} -IS\nimport sys\nsys.path.append({str(SERVER.parent)!r})\n"
-        f"from warm_command import run\nrun({door or find_door()!r})\n"
-    )
-    program.chmod(0o755)
-    return program
+def write_command(program: Path, door: str, *first: str) -> Path:
+    """Write a program that has its work done at a door, with these arguments before its own."""
+    return _write(program, f"run{(door, *first)!r}\n")
 
 
 def write_interpreter(folder: Path) -> Path:
     """Write a Python into a folder that runs modules (`-m MODULE ARGUMENTS`) as `WarmProcess` does, also those that
     they start by `sys.executable`. All else is left to the interpreter of the tests.
     """
-    program = folder / "python"
+    others = f"os.execv({sys.executable!r}, [{sys.executable!r}, *sys.argv[1:]])"
+    return _write(
+        folder / "python",
+        f"import os\nif sys.argv[1:2] != ['-m']:\n    {others}\n"
+        f"os.environ['{INTERPRETER}'] = sys.argv[0]\nrun({find_door()!r})\n",
+    )
+
+
+def _write(program: Path, text: str) -> Path:
     program.write_text(
-        f"#!{sys.executable} -IS\nimport os, sys\n"
-        f"if sys.argv[1:2] != ['-m']:\n    os.execv({sys.executable!r}, [{sys.executable!r}, *sys.argv[1:]])\n"
-        f"os.environ['{INTERPRETER}'] = sys.argv[0]\n"
-        f"sys.path.append({str(SERVER.parent)!r})\nfrom warm_command import run\nrun({find_door()!r})\n"
+        f"#!{sys.executable} -IS\nimport sys\nsys.path.append({str(SERVER.parent)!r})\n"
+        f"from warm_command import run\n{text}"
     )
     program.chmod(0o755)
     return program

@@ -3,8 +3,8 @@ of a short command. What it starts is a process like any other, with its own str
 Another program in Python is forked as well, with `-m` and its module as the first arguments.
 
 A request is a connection to the socket whose path is the first argument. It brings stdin, stdout and stderr with its
-first byte, and the arguments, folder and environment as one line, a literal of Python; back go the pid, and in the end
-the status as `os.waitpid` gives it, a line each. The program ends with its own stdin.
+first byte, and the arguments, folder and environment as one line, a literal of Python; back go the pid, 0 if there is no
+process of its own, and in the end the status as `os.waitpid` gives it, a line each. The program ends with its own stdin.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.repository.git.state.worker_branches import name_workers
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
+from tests.support.branch_files import list_branches
 from tests.support.builders import group_id, prepared, rg
 from tests.support.exports import tree
 from tests.support.fault_rules import rules
@@ -214,8 +215,9 @@ class Site:
         return {**kept, **tree(self.folder / "exports")}
 
     def list_worker_branches(self) -> list[str]:
-        below = self.folder / "remote.git" / "refs" / "heads" / name_workers(STATUS)
-        return sorted(str(path.relative_to(below)) for path in below.rglob("*") if path.is_file())
+        folder = name_workers(STATUS)
+        branches = list_branches(self.folder / "remote.git")
+        return [name.removeprefix(folder) for name in branches if name.startswith(folder)]
 
     def list_bodies(self) -> dict[str, Any]:
         return {key: (stored.id, stored.body, stored.state) for key, stored in self.store.below("/")}

@@ -2,19 +2,22 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gitsync.model.condition import Condition, ConditionStatus
 from gitsync.model.gvk import Key
 from gitsync.model.record import Claim, Record, State
-from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.listing import Revision
-from gitsync.repository.git.state.commits import Author, Commit, format_status_message, write_commit
+from gitsync.repository.git.state.commits import Author, format_status_message
 from gitsync.repository.git.state.record_files import UNSEALED
 from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.repository.git.state.status_tree import build_files, read_state
 from gitsync.repository.git.state.store import Update, compute_changes, merge
+from tests.support.branch_files import FILE, read_branch_files
+from tests.support.git_repositories import make_commit, write_object
+from tests.support.loose_git import LooseAccess
 from tests.support.parts import build, change
 
 
@@ -78,18 +81,18 @@ def write_status(bare: Path, update: Update, time: str = "2024-05-01T10:00:00Z",
     """Have the status branch of a bare repository as a run leaves it that saves an update, and get its commit: for
     tests that are about what comes then. A run fetches and pushes, which takes ten times as long.
     """
-    base, file, repository = read_status(bare, branch), bare / "refs/heads" / branch, GitAccess().open_local(bare)
+    base, file = read_status(bare, branch), bare / "refs/heads" / branch
     changes = compute_changes(base, update)
-    after = merge(base, changes, update.revision, update.agent)
-    commit = Commit(
-        parent=file.read_text().strip() if file.exists() else None,
-        files=build_files(changes, after, update),
-        message=format_status_message(update.headline, update.revision),
-        author=Author(),
-        time=datetime.fromisoformat(time),
+    new = build_files(changes, merge(base, changes, update.revision, update.agent), update)
+    before = file.read_text().strip() if file.exists() else None
+    files = {**(read_branch_files(bare, branch) if before else {}), **new}
+    tip, _ = make_commit(
+        {path: (FILE, content) for path, content in files.items() if content is not None},
+        before,
+        format_status_message(update.headline, update.revision).removesuffix("\n"),
+        partial(write_object, bare),
+        f"{Author()} {int(datetime.fromisoformat(time).timestamp())} +0000",
     )
-    tip = write_commit(repository, commit)
-    (bare / "refs/gitsync/written").unlink()
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"{tip}\n")
     return tip
@@ -100,4 +103,4 @@ def read_status(bare: Path, branch: str = STATUS, seals: RecordSeals = UNSEALED)
     file = bare / "refs/heads" / branch
     if not file.exists():
         return State({})
-    return read_state(Revision(repository=GitAccess().open_local(bare), commit=file.read_text().strip()), seals)
+    return read_state(Revision(repository=LooseAccess().open_local(bare), commit=file.read_text().strip()), seals)

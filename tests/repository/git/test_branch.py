@@ -18,6 +18,7 @@ from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.repository.git.state.commits import Author
 from gitsync.repository.git.state.store import compute_changes
 from tests.repository.git.remembered import a_record, an_update, read_status, write_status
+from tests.support.branch_files import list_branches, read_branch_files
 from tests.support.parts import change
 
 NAME = "gitsync/status"
@@ -43,7 +44,7 @@ def commits(bare) -> int:
 
 
 def show(bare, path: str) -> str:
-    return bare.git("show", f"{NAME}:{path}")
+    return read_branch_files(bare.path, NAME)[path].decode().strip()
 
 
 def test_a_branch_that_is_not_there_is_an_empty_state(store):
@@ -403,11 +404,11 @@ def test_a_run_that_loses_every_race_lacks_no_right(remote, clock, bare, tmp_pat
 def test_a_check_changes_nothing(store, bare, remote, clock):
     store.load()
     store.check_writable()
-    assert bare.git("for-each-ref") == ""
+    assert list_branches(bare.path) == {}
     store.save(an_update(a_record("one")))
-    before = bare.git("for-each-ref")
+    before = list_branches(bare.path)
     store.check_writable()
-    assert bare.git("for-each-ref") == before
+    assert list_branches(bare.path) == before
     assert store.save(an_update(a_record("two")))
 
 

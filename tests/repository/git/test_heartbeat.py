@@ -17,6 +17,7 @@ from gitsync.repository.git.state.branch import StatusBranch
 from gitsync.repository.git.state.heartbeats import name_heartbeat
 from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.repository.git.remembered import a_record, an_update
+from tests.support.branch_files import list_branches
 
 NAME = "gitsync/status"
 BRANCH = "gitsync/status-heartbeat/gitsync"
@@ -63,7 +64,7 @@ def test_each_agent_has_its_own(open_branch, bare):
     names = ["blue", "gitsync", "team/a b~^:..lock.lock", "ümläut"]
     move(open_branch, *(replace(BEAT, agent=name) for name in reversed(names)))
     assert [heartbeat.agent for heartbeat in read(open_branch)] == names
-    assert len(bare.git("branch", "--list", "gitsync/status-heartbeat/*").splitlines()) == len(names)
+    assert len(list_branches(bare.path)) == len(names)
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1))

@@ -14,6 +14,7 @@ from gitsync.repository.git.source.location import Url
 from gitsync.repository.git.state.commits import Author, Commit, write_commit
 from gitsync.repository.git.state.pins import Pin, check_run_id, find_pin, remove_old_pins, write_pin
 from gitsync.repository.git.state.seal import RecordSeals
+from tests.support.branch_files import list_branches
 
 NOW = datetime(2026, 5, 1, 10, tzinfo=UTC)
 PIN = Pin(revision="a" * 40, status="b" * 40, branch="gitsync/status", agent="gitsync", workers=8, time=NOW)
@@ -132,10 +133,7 @@ def test_old_pins_are_removed_and_those_of_the_last_days_stay(open_worker, bare)
     for days in (1, 6, 8, 30):
         push_pin(open_worker(), bare, days)
     remove_old_pins(open_worker(), NOW)
-    assert bare.git("branch", "--list", "--format=%(refname:short)", "gitsync/runs/*").splitlines() == [
-        "gitsync/runs/run-1",
-        "gitsync/runs/run-6",
-    ]
+    assert list(list_branches(bare.path)) == ["gitsync/runs/run-1", "gitsync/runs/run-6"]
     remove_old_pins(open_worker(), NOW)
 
 

@@ -5,6 +5,7 @@ import pytest
 from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
 from gitsync.repository.git.source.history import is_published
+from tests.support.branch_files import list_branches
 
 STATUS = "gitsync/status"
 
@@ -52,7 +53,7 @@ def test_the_status_branch_does_not_count(cloned, bare):
     bare.git("update-ref", "-d", "refs/heads/main")
     cloned.git("update-ref", "-d", "refs/remotes/origin/main")
     cloned.git("update-ref", "-d", f"refs/remotes/origin/{STATUS}")
-    assert bare.git("branch", "--list").split() == [STATUS]
+    assert list(list_branches(bare.path)) == [STATUS]
     assert published(cloned.path) is False
 
 

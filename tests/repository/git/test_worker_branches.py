@@ -19,6 +19,7 @@ from gitsync.repository.git.state.seal import RecordSeals
 from gitsync.repository.git.state.worker_branches import name_worker
 from gitsync.repository.git.state.worker_store import WorkerStore
 from tests.repository.git.remembered import a_record, an_update, read_status, write_status
+from tests.support.branch_files import list_branches, read_branch_files
 from tests.support.hypothesis_profile import scale
 from tests.support.parts import change
 
@@ -55,11 +56,11 @@ def load(store):
 
 
 def branches(bare):
-    return bare.git("branch", "--list", "--format=%(refname:short)", "gitsync/*").splitlines()
+    return list(list_branches(bare.path))
 
 
 def tip(bare):
-    return bare.git("rev-parse", NAME)
+    return list_branches(bare.path)[NAME]
 
 
 def test_records_of_workers_are_part_of_the_state_and_the_next_push_takes_them(open_status, open_worker, bare):
@@ -150,9 +151,11 @@ def test_what_a_later_run_has_recorded_is_not_undone_by_a_branch_that_was_left_b
     record = a_record("one")
     start = write_status(bare.path, an_update(record))
     save(open_worker(1, start, read_status(bare.path)), change(record, count=2))
-    left = bare.git("rev-parse", "gitsync/status-shards/42/1")
+    branch = bare.path / "refs/heads/gitsync/status-shards/42/1"
+    left = branch.read_text()
     save(open_status(), change(record, count=3))
-    bare.git("update-ref", "refs/heads/gitsync/status-shards/42/1", left)  # it could not be removed
+    branch.parent.mkdir(parents=True, exist_ok=True)
+    branch.write_text(left)  # it could not be removed
     assert load(open_status()).records == {record.key: change(record, count=3)}
 
 
@@ -238,7 +241,7 @@ def record_with_workers(bare, clock, run_id, *records):
 
 
 def read_identity(bare, name=NAME):
-    return bare.git("show", f"{name}:identity")
+    return read_branch_files(bare.path, name)["identity"]
 
 
 def find_trust(bare, clock):
@@ -296,7 +299,7 @@ def test_two_first_runs_at_once_agree_on_one_identity(bare, clock):
 
 def test_a_status_without_seals_has_no_identity_and_the_same_bytes(bare, clock):
     save(StatusBranch(open_remote(Url(bare.url, "file"), GitAccess()), NAME, clock=clock), a_record("one"))
-    assert "identity" not in bare.git("ls-tree", "--name-only", NAME).split()
+    assert "identity" not in read_branch_files(bare.path, NAME)
 
 
 def test_a_worker_whose_end_cannot_be_pushed_does_not_pass_for_ended(open_worker, bare):

@@ -13,11 +13,12 @@ from gitsync.model.arm_id import ArmId
 from gitsync.model.attribution import Attribution, AuthorKind, Who
 from gitsync.model.gvk import Key
 from gitsync.model.problem import SourceLocation
-from gitsync.repository.git.git_access import GitAccess
 from gitsync.workflows.accept.drift import Accepted, DriftedField, DriftedResource
 from gitsync.workflows.accept.publish import Publication
 from tests.repository.git.remembered import SetClock
+from tests.support.branch_files import list_branches
 from tests.support.git_repositories import commit_all, init_bare, init_repository, push_main
+from tests.support.loose_git import LooseAccess
 
 BEFORE = "kind: StorageAccount\nspec: {sku: Standard_LRS}\n"
 AFTER = BEFORE.replace("Standard", "Premium")
@@ -70,24 +71,19 @@ class Repository:
 
     def list_branches(self) -> Mapping[str, str]:
         """The branches of the remote with their commits."""
-        heads = self.remote / "refs" / "heads"
-        files = [path for path in heads.rglob("*") if path.is_file()]
-        return {path.relative_to(heads).as_posix(): path.read_text().strip() for path in files}
-
-    def show(self, name: str, location: Path | None = None) -> str:
-        return self.git("show", name, location=location)
+        return list_branches(self.remote)
 
     def snapshot(self) -> tuple[str, str, str, bytes]:
         """What a publication must not change: what is checked out, the files, the index."""
         files = {path.name: path.read_text() for path in (self.folder / "azure").iterdir()}
         directory = self.folder / ".git"
-        head, index = (directory / "HEAD").read_text(), (directory / "index").read_bytes()
-        return self.git("rev-parse", "HEAD"), head, str(files), index
+        head, main = ((directory / name).read_text() for name in ("HEAD", "refs/heads/main"))
+        return head, main, str(files), (directory / "index").read_bytes()
 
     def publication(self, environment: Mapping[str, str] | None = None, who: Who = Who.AUTO) -> Publication:
         return Publication(
             folder=self.folder,
-            access=GitAccess(timeout=60),
+            access=LooseAccess(timeout=60),
             clock=SetClock(),
             environment=environment or {},
             who=who,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -34,11 +35,13 @@ def count_calls(act: Callable[[], Any]) -> int:
         nonlocal calls
         calls += event == "call"
 
+    gc.disable()  # what other tests left may call functions when it goes
     sys.setprofile(look)
     try:
         act()
     finally:
         sys.setprofile(None)
+        gc.enable()
     return calls
 
 

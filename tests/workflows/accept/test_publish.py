@@ -20,6 +20,7 @@ from gitsync.workflows.accept.publish import (
     open_branches,
     open_repository,
 )
+from tests.support.branch_files import read_branch_files
 from tests.workflows.accept.drifts import AFTER, BEFORE, SHOP, WEB, Repository, accepted, drifted, make_repository
 
 
@@ -66,7 +67,7 @@ def test_the_texts_are_committed_beside_the_working_tree(repository):
     assert repository.snapshot() == before
     assert repository.git("rev-parse", "accept-drift^") == head
     assert repository.git("diff", "--name-only", "main", "accept-drift") == SHOP
-    assert repository.show(f"accept-drift:{SHOP}") == AFTER.strip()
+    assert read_branch_files(repository.folder / ".git", "accept-drift")[SHOP].decode() == AFTER
     assert (
         repository.git("log", "-1", "--format=%an <%ae> %cn", "accept-drift")
         == "Somebody <somebody@example.com> Somebody"

@@ -21,10 +21,10 @@ from gitsync.workflows.accept.publish import PublishedAs, quote_field
 from gitsync.workflows.accept.pull_requests import Examined, group_drift, list_examined, publish_pull_requests
 from tests.pipelines.host_programs import AZURE, GITHUB, GITLAB, TOKEN, Host, make_host
 from tests.report.report_builders import report
+from tests.support.branch_files import read_branch_files
 from tests.support.builders import group_id, result, rg
 from tests.support.git_repositories import commit_all
 from tests.support.git_server import basic, serve
-from tests.support.loose_git import LooseAccess
 from tests.workflows.accept.drifts import (
     AFTER,
     BEFORE,
@@ -50,7 +50,7 @@ class Run:
         self.job = {**HOSTS[program], "PATH": self.host.path}
 
     def publish(self, *groups, examined=(SHOP_ID, WEB_ID), who=Who.AUTO):
-        publication = replace(self.repository.publication(self.job, who), access=LooseAccess(timeout=60))
+        publication = self.repository.publication(self.job, who)
         return list(publish_pull_requests(groups, Examined(frozenset(map(quote_field, examined))), publication))
 
     def take(self, number, state):
@@ -117,9 +117,9 @@ def opened_anywhere(tmp_path, open_one, request):
     return open_one(tmp_path, request.param)
 
 
-def test_a_request_from_the_drift_to_its_end(run):
-    before = run.repository.snapshot()
-    (opened,) = run.publish(accepted())
+def test_a_request_from_the_drift_to_its_end(opened_anywhere):
+    run, opened = opened_anywhere
+    before, main = run.repository.snapshot(), run.repository.list_branches()["main"]
     (request,) = run.host.requests
     assert opened.action is PublishedAs.OPENED
     assert opened.sentence == f"Opened: Accept drift of StorageAccount/shop: {opened.url}"
@@ -127,7 +127,7 @@ def test_a_request_from_the_drift_to_its_end(run):
     assert (request["base"], request["title"]) == ("main", "Accept drift of StorageAccount/shop")
     assert request["branch"] == opened.branch
     tips = run.branches
-    assert run.repository.show(f"{tips[opened.branch]}:{SHOP}", run.repository.remote) == AFTER.strip()
+    assert read_branch_files(run.repository.remote, opened.branch)[SHOP].decode() == AFTER
     for part in ("<code>StorageAccount/shop</code> | <code>spec.sku</code>", "Premium&#95;LRS", "azure/shop.yaml:2"):
         assert part in request["body"]
     assert "Changed by a person with <code>Azure Portal</code>, 2026-11-23 22:41 UTC" in request["body"]
@@ -146,7 +146,7 @@ def test_a_request_from_the_drift_to_its_end(run):
     assert (changed.action, changed.branch, changed.url) == (PublishedAs.UPDATED, opened.branch, opened.url)
     assert "Premium&#95;ZRS" in run.host.requests[0]["body"]
     (tip,) = run.branches.values()
-    assert run.repository.git("rev-parse", f"{tip}^", location=run.repository.remote) == before[0]
+    assert run.repository.git("rev-parse", f"{tip}^", location=run.repository.remote) == main
 
     (closed,) = run.publish()
     assert (closed.action, closed.url) == (PublishedAs.CLOSED, opened.url)
@@ -286,7 +286,9 @@ def test_hostile_text_stays_text(run):
         )
         for text in map(str, HOSTILE)
     ]
+    before = run.repository.snapshot()
     (opened,) = run.publish(accepted(*resources, texts={SHOP: AFTER}), who=Who.NAMES)
+    assert run.repository.snapshot() == before
     (request,) = run.host.requests
     body = request["body"]
     assert opened.action is PublishedAs.OPENED
