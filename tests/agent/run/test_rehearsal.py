@@ -18,6 +18,7 @@ from gitsync.report import markdown, text
 from gitsync.settings.config.config import Config
 from tests.support.command_line import run_here
 from tests.support.fake_clock import FakeClock
+from tests.support.git_repositories import commit_all
 from tests.support.loose_git import LooseAccess
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
@@ -164,8 +165,7 @@ def test_a_repository_elsewhere_is_read_by_its_url(world):
 def test_files_are_reported_from_the_top_of_the_repository(world):
     (world.folder / "infra").mkdir()
     (world.folder / "infra" / "group.yaml").write_text(dedent(GROUP))
-    world.git("add", "-A")
-    world.git("commit", "-q", "-m", "One")
+    commit_all(world.folder)
     config = Config(source=str(world.folder / "infra"), from_revision="HEAD")
     report = rehearsal.plan_revisions(config, FakeClock(), world.redactions)
     assert (report.source.root, str(of(report, "ResourceGroup").manifest.source)) == ("infra", "group.yaml:1")
