@@ -21,13 +21,14 @@ RESOURCES = 25
 
 
 @pytest.fixture
-def cluster(tmp_path) -> World:
-    """What ASO has made of the manifests: Azure has all of them."""
+def cluster(tmp_path) -> tuple[World, dict[Key, str | None]]:
+    """What ASO has made of the manifests: Azure has all of them. With their ids."""
     (tmp_path / "cluster").mkdir()
     world = World(tmp_path / "cluster")
     files = {f"{name}.yaml": text for name, text in estate(RESOURCES).items()}
-    assert world.says_files(files).sync().exit_code == 0
-    return world
+    report = world.says_files(files).sync()
+    assert report.exit_code == 0
+    return world, {result.key: result.arm_id for result in report.results}
 
 
 def export(cluster: World, ids: Mapping[Key, str | None], folder: Path, policy: str = "") -> str:
@@ -57,7 +58,7 @@ def _make_object(
 
 
 def test_no_step_from_aso_to_gitsync_writes_to_azure(cluster, tmp_path, capsys):
-    ids = {result.key: result.arm_id for result in cluster.plan().results}
+    cluster, ids = cluster
     world = World(tmp_path)
     world.store, world.clock = cluster.store, cluster.clock
     (world.folder / "beside.yaml").write_text(BESIDE)
