@@ -41,7 +41,7 @@ from gitsync.desired.request.allow_list import NOT_ALLOWED
 from gitsync.desired.request.credential_choice import choose_offline
 from gitsync.desired.request.offline_identities import describe_offline
 from gitsync.desired.request.placeholders import Secrets
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, ExitCode
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import ObjectKind
 from gitsync.model.gvk import Key
@@ -116,15 +116,12 @@ def _plan_revisions(
     plan = _with_refusal(config, plan, old)
     results = _compare(config, plan, old, new)
     problems = list_problems(_add_identity_problems(plan, results, old, new))
-    code = decide_exit_code(
-        results, problems, writes=False, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
-    )
     report = Report(
         command="plan",
         revision=after.commit,
         started=started_at,
         finished=format_rfc3339(clock.now()),
-        exit_code=code,
+        exit_code=_decide_exit_code(config, results, problems),
         requests=RequestCounts(),
         problems=problems,
         results=results,
@@ -139,6 +136,12 @@ def _compare(config: Config, plan: Plan, old: Revised, new: Revised) -> tuple[Re
     selection = make_selection(config)
     selected = (result for result in compare_revisions(plan, old, new, prune=config.prune) if selection.has(result.key))
     return locate_fields(selected, plan.applies, open_catalog())
+
+
+def _decide_exit_code(config: Config, results: tuple[Result, ...], problems: tuple[Problem, ...]) -> ExitCode:
+    return decide_exit_code(
+        results, problems, writes=False, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
+    )
 
 
 def _refuse_files(config: Config) -> None:

@@ -5,6 +5,7 @@ git is not started, since it must not run before a folder is known to be safe.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 _MOST_LINKS = 40  # as the kernel follows
@@ -25,21 +26,21 @@ def find_repository(path: Path) -> Path | None:
 
 def is_repository(folder: Path) -> bool:
     """Return whether `folder` itself is a git work tree, or like a bare repository."""
-    return may_be_there(folder / ".git") or is_repository_like(folder)
+    return may_be_there(f"{folder}/.git") or is_repository_like(folder)
 
 
 def is_repository_like(folder: Path) -> bool:
     """Return whether git could take `folder` itself for a repository, by the names in it."""
-    if not may_be_there(folder / "HEAD"):
+    if not may_be_there(f"{folder}/HEAD"):
         return False
     # The git folder of a linked work tree has `commondir`, in place of objects and refs of its own.
     return may_be_there(folder / "commondir") or all(may_be_there(folder / name) for name in ("objects", "refs"))
 
 
-def may_be_there(path: Path) -> bool:
+def may_be_there(path: Path | str) -> bool:
     """Return whether `path` exists or is unknown: a path that cannot be read is not absent."""
     try:
-        path.lstat()
+        os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:

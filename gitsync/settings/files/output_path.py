@@ -16,6 +16,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 from gitsync.errors import ConfigError, UnsafePathError
@@ -76,10 +77,10 @@ def _list_roots(source: str | None) -> frozenset[Path]:
 def _follow(path: Path, roots: frozenset[Path]) -> Path:
     """Follow the links of the operator; what does not exist yet has none."""
     current, links = Path(path.anchor), 0
-    # Each step with its path as messages show it: as the operator wrote it, if possible.
-    steps = [(part, Path(*path.parts[: number + 1])) for number, part in enumerate(path.parts)][:0:-1]
+    # Each step with the length of its path as messages show it: as the operator wrote it, if possible.
+    steps = [*enumerate(path.parts, start=1)][:0:-1]
     while steps:
-        part, shown = steps.pop()
+        length, part = steps.pop()
         if part == "..":
             current = current.parent
             continue
@@ -88,6 +89,7 @@ def _follow(path: Path, roots: frozenset[Path]) -> Path:
         if target is None:
             current = step
             continue
+        shown = Path(*path.parts[:length])
         _check_link(step, shown, roots)
         links += 1
         if links > _MOST_LINKS:
@@ -95,7 +97,7 @@ def _follow(path: Path, roots: frozenset[Path]) -> Path:
         if target.is_absolute():
             current = Path(target.anchor)
         parts = target.parts[1:] if target.is_absolute() else target.parts
-        steps += [(part, shown) for part in reversed(parts)]
+        steps += [(length, part) for part in reversed(parts)]
     return current
 
 
@@ -120,6 +122,11 @@ def _check_link(link: Path, shown: Path, roots: frozenset[Path]) -> None:
         )
 
 
+def _list_missing(folder: Path) -> list[Path]:
+    """List what does not exist of a folder and those around it, from the top."""
+    return [*takewhile(lambda path: not path.exists(), (folder, *folder.parents))][::-1]
+
+
 @contextmanager
 def open_folder(real_path: OutputPath, *, makes: int | None = None, made: list[Path] | None = None) -> Iterator[int]:
     """The descriptor of a folder, as long as the context lasts. With `makes`, folders that are missing are created with
@@ -131,12 +138,12 @@ def open_folder(real_path: OutputPath, *, makes: int | None = None, made: list[P
     made = [] if made is None else made
     with ExitStack() as opened:
         try:
-            missing = [path for path in (current, *current.parents) if makes is not None and not path.exists()]
-            for path in reversed(missing):
-                current = path
-                path.mkdir(mode=makes or 0, exist_ok=True)
-                made.append(path)
-            current = real_path.start
+            if makes is not None:
+                for path in _list_missing(current):
+                    current = path
+                    path.mkdir(mode=makes, exist_ok=True)
+                    made.append(path)
+                current = real_path.start
             # The start is a path of the operator, which was followed to its end; a link in its place is new.
             folder = os.open(current, _FOLDER | os.O_NOFOLLOW)
             opened.callback(os.close, folder)

@@ -53,7 +53,8 @@ class FolderListing:
 
     def entries(self, path: str) -> tuple[SourceEntry, ...]:
         top = self.root / path
-        if not _resolve_links(top).is_relative_to(_resolve_links(self.root)) or not top.exists():
+        is_inside = top == self.root or _resolve_links(top).is_relative_to(_resolve_links(self.root))
+        if not is_inside or not top.exists():
             raise SourceError(f"There is no folder or file {path or '.'} in {self.root}.", hint="Check --path.")
         if not top.is_dir():
             return (self._make_entry(path, top),)
