@@ -424,10 +424,10 @@ CONFLICTS = [
 def test_git_and_azure_both_moved(few, tmp_path, pointer, value, why):
     world = few.copy(tmp_path)
     behind(world, [(at(1, f"{RULE}/https"), pointer, value)])
-    report = world.says(**changed("g01", "priority: 200", "priority: 210")(estate(FEW))).plan()
+    report = world.says(**changed("g01", "priority: 200", "priority: 210")(estate(FEW))).sync()
     assert found(report) == {"NetworkSecurityGroupsSecurityRule/nsg-01-https": "conflict"}, why
     assert paths(report) == sorted({"/properties/priority", pointer})
-    assert world.sync().exit_code == 0
+    assert report.exit_code == 0
     made = received(world, [at(1, f"{RULE}/https")])[at(1, f"{RULE}/https")]["properties"]
     assert (made["priority"], made["access"]) == (210, "Allow")
     assert made["description"] == "Web traffic from the Internet."
