@@ -137,7 +137,7 @@ class World:
             shutil.copytree(other.folder, self._folder, dirs_exist_ok=True)
         if other.state.exists():
             shutil.copytree(other.state, self.state)
-        self.store, self.clock = copy.deepcopy(other.store), copy.deepcopy(other.clock)
+        self.store, self.clock = other.store.copy(), copy.deepcopy(other.clock)
         self.requests, self.runs = list(other.requests), other.runs
         self._is_new = False
 
