@@ -14,7 +14,7 @@ class FakeClock:
     def __init__(self) -> None:
         self.elapsed = 0.0
         self.slept: list[float] = []
-        self._sleepers: list[tuple[float, int, asyncio.Event]] = []  # each with an event that it may be the first
+        self._sleepers: list[tuple[float, int]] = []
         self._count = itertools.count()
 
     def now(self) -> datetime:
@@ -25,16 +25,13 @@ class FakeClock:
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
-        turn = (self.elapsed + seconds, next(self._count), asyncio.Event())
+        turn = (self.elapsed + seconds, next(self._count))
         heapq.heappush(self._sleepers, turn)
         try:
             await asyncio.sleep(0.002)
-            while self._sleepers[0] is not turn:
-                turn[-1].clear()
-                await turn[-1].wait()
+            while self._sleepers[0] != turn:  # noqa: ASYNC110 - woken in order of time, which an event does not have
+                await asyncio.sleep(0)
             self.elapsed = max(self.elapsed, turn[0])
         finally:
             self._sleepers.remove(turn)
             heapq.heapify(self._sleepers)
-            if self._sleepers:
-                self._sleepers[0][-1].set()
