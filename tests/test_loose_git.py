@@ -22,6 +22,8 @@ LAST_COMMITS = (
     *("--root", "--no-show-signature", "--encoding=UTF-8", "--format=%x00%H%x00%P%x00%an%x00%s", "--max-count=1000"),
 )
 
+VERIFY = ("--verify", "--quiet", "--end-of-options")
+
 
 def git(folder, *arguments):
     done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
@@ -44,6 +46,8 @@ def list_commands(commits, blobs, paths):
     """All that a run reads of a history, as arguments and what git reads from its stdin."""
     first, last = commits[0], commits[-1]
     yield ("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD"), b""
+    yield ("rev-parse", *VERIFY, "HEAD^{commit}"), b""
+    yield from ((("rev-parse", *VERIFY, f"HEAD~{steps}^{{commit}}"), b"") for steps in range(len(commits)))
     for options in (("--batch", "--buffer"), ("--batch-check",)):
         yield ("cat-file", *options), "".join(f"{blob}\n" for blob in blobs).encode()
     for commit in commits:
@@ -188,6 +192,7 @@ def test_the_address_of_a_remote_is_that_of_git(tmp_path_factory, more, is_read,
         (("merge-base", "--is-ancestor", "0" * 40, "HEAD"), "a commit that is missing, and a name instead of an id"),
         (("ls-tree", "-z", "--full-tree", "0" * 40), "a tree that is missing"),
         (("push", "origin"), "a command that changes something"),
+        (("rev-parse", *VERIFY, "HEAD~1^{commit}"), "a revision before the first"),
     ],
 )
 def test_failures_are_those_of_git(tmp_path, arguments, why):

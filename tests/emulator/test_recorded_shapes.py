@@ -40,12 +40,14 @@ OPERATIONS = lines(RECORDED / "long-running")
 
 
 def make_location(emulator, path):
-    """Whatever must be there before the path can be written."""
+    """Whatever must be there before the path can be written, and is not yet."""
     target = parse(path)
+    needed = {above.path: {} for above in target.ancestors}
     if target.group and target.shape is not PathShape.GROUP:
-        emulator.put(target.group_path, {"location": "westus2"})
-    for above in target.ancestors:
-        emulator.put(above.path, {})
+        needed = {target.group_path: {"location": "westus2"}, **needed}
+    for above, body in needed.items():
+        if emulator.resource(above) is None:
+            emulator.put(above, body)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ Everything that a plan, a sync and the commands after them write is searched for
 
 from __future__ import annotations
 
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from gitsync.emulator.faults import Move
 from gitsync.emulator.settings import ChangeLogSettings, Timing
 from tests.leaks.hunting import Hunt, files, objects
 from tests.support.command_line import SUBSCRIPTION, Ended, azure, run_here
-from tests.support.git_repositories import commit_all, init_repository
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 from tests.support.trace_collector import collecting
 
 NAME = "hunted.person@contoso.example"
@@ -49,8 +48,9 @@ def told(tmp_path_factory):
     (repository / "all.yaml").write_text(GROUP + "".join(ACCOUNT.replace("NAME", name) for name in ACCOUNTS))
     commit_all(repository)
     remote = root / "remote.git"
-    for words in (["clone", "-q", "--bare", ".", remote], ["remote", "add", "origin", remote]):
-        subprocess.run(["git", *words], cwd=repository, check=True)
+    init_bare(remote)
+    add_remote(repository, remote)
+    push_main(repository, remote)
     where = ("--status-branch", "gitsync/status", "--log-level", "debug")
     at_once = ChangeLogSettings(resource_graph_delay=0, actor_delay=0, activity_log_delay=0)
     with azure(operations=Timing(polls=0), change_log=at_once) as served, collecting() as traces:

@@ -21,6 +21,8 @@ _TREE = "040000"
 _COMMIT = "^{commit}"
 _BRANCH = "ref: refs/heads/"
 _HEAD = ("HEAD^{commit}", "--symbolic-full-name", "HEAD")
+_VERIFY = ("--verify", "--quiet", "--end-of-options")
+_BEFORE_HEAD = re.compile(r"HEAD(?:~(?P<steps>\d+))?\^{commit}")
 _STATES = ("--first-parent", "--format=%P")
 _LAST_COMMITS = ("--stdin", "-z", "--name-only")
 _LINES = {"tree", "parent", "author", "committer"}
@@ -221,10 +223,15 @@ def _is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder}/")
 
 
-def _read_head(objects: Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
+def _read_revision(objects: Objects, arguments: tuple[str, ...], _: bytes) -> bytes:
+    ref, commit = objects.read_head()
+    if arguments[:-1] == _VERIFY and (name := _BEFORE_HEAD.fullmatch(arguments[-1])):
+        found = next(islice(objects.line(commit), int(name["steps"] or 0), None), None)
+        if found is None:
+            raise LeftToGitError
+        return f"{found.id}\n".encode()
     if arguments != _HEAD:
         raise LeftToGitError
-    ref, commit = objects.read_head()
     return f"{objects.commit(commit).id}\n{ref}\n".encode()
 
 
@@ -338,7 +345,7 @@ def _is_plain(path: str) -> bool:
 
 
 _ANSWERS: Mapping[str, Callable[[Objects, tuple[str, ...], bytes], bytes]] = {
-    "rev-parse": _read_head,
+    "rev-parse": _read_revision,
     "ls-tree": _list_tree,
     "cat-file": _print_objects,
     "log": _log,

@@ -70,6 +70,7 @@ from tests.support.parts import change
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
 CATALOG = open_catalog()
+REGISTRY = Registry(BUILT_IN)
 BUILDS = KeptBuilds(seconds=math.inf)
 """Of all worlds of a process: a build of the same files has the same result."""
 
@@ -136,7 +137,7 @@ class World:
             shutil.copytree(other.folder, self._folder, dirs_exist_ok=True)
         if other.state.exists():
             shutil.copytree(other.state, self.state)
-        self.store, self.clock = copy.deepcopy(other.store), copy.deepcopy(other.clock)
+        self.store, self.clock = other.store.copy(), copy.deepcopy(other.clock)
         self.requests, self.runs = list(other.requests), other.runs
         self._is_new = False
 
@@ -235,7 +236,7 @@ class World:
                         clock=self.clock,
                         stop=self.stop,
                         catalog=CATALOG,
-                        registry=Registry(self.extensions),
+                        registry=REGISTRY if self.extensions is BUILT_IN else Registry(self.extensions),
                         progress=Silent(),
                         redactions=self.redactions,
                         secret_stores=self.secret_stores,

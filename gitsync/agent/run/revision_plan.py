@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ from gitsync.desired.request.allow_list import NOT_ALLOWED
 from gitsync.desired.request.credential_choice import choose_offline
 from gitsync.desired.request.offline_identities import describe_offline
 from gitsync.desired.request.placeholders import Secrets
-from gitsync.errors import ConfigError
+from gitsync.errors import ConfigError, ExitCode
 from gitsync.model.clock import Clock, format_rfc3339
 from gitsync.model.export import ObjectKind
 from gitsync.model.gvk import Key
@@ -64,6 +65,7 @@ from gitsync.planning.revision_diff import Revised, compare_revisions, make_reco
 from gitsync.planning.run_problems import DEFAULT_AGENT, find_too_many_deletes, warn_empty_source
 from gitsync.planning.status.exit_code import decide_exit_code
 from gitsync.report.masked import mask_report
+from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.checkout import Checkout, open_checkout
 from gitsync.repository.git.source.commit_signatures import read_trusted_keys
 from gitsync.repository.git.source.history import ManifestPaths
@@ -75,9 +77,9 @@ from gitsync.settings.config.config_file import join_source_settings
 from gitsync.settings.redaction import Redactions
 
 
-def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Report:
+def plan_revisions(config: Config, clock: Clock, redactions: Redactions, access: GitAccess | None = None) -> Report:
     """Report what changes between `from_revision` and `to_revision`, or the files that a plan would read if
-    `to_revision` is None.
+    `to_revision` is None. `access` is that of the settings unless it is given.
 
     Raises ConfigError if `from_revision` is None, SourceError if a revision cannot be read.
     """
@@ -85,14 +87,15 @@ def plan_revisions(config: Config, clock: Clock, redactions: Redactions) -> Repo
         raise ConfigError("--to requires --from.", hint="Set the revision to compare with: --from main.")
     _refuse_files(config)
     with ExitStack() as opened:
-        return _plan_revisions(config, config.from_revision, clock, redactions, opened)
+        access = access or make_git_access(config)
+        return _plan_revisions(config, config.from_revision, clock, redactions, access, opened)
 
 
 def _plan_revisions(
-    config: Config, from_revision: str, clock: Clock, redactions: Redactions, opened: ExitStack
+    config: Config, from_revision: str, clock: Clock, redactions: Redactions, access: GitAccess, opened: ExitStack
 ) -> Report:
     started_at = format_rfc3339(clock.now())
-    read = _open_reader(config, opened)
+    read = _open_reader(config, access, opened)
     before, after = read(config.from_revision), read(config.to_revision)
     reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
     old, former = read_revised(reader.without_allow_list(), before, from_revision)
@@ -107,21 +110,19 @@ def _plan_revisions(
     log_start("plan", target)
     config = spell_selection(config, (resource.key for revised in (old, new) for resource in revised.prepared))
     reader = reader._replace(config=config)
-    removed = _collect_removals(config, before, after, old, new, manifests)
+    find_commits = partial(find_commits_before, config.source, access=access)
+    removed = _collect_removals(find_commits, before, after, old, new, manifests)
     plan = _make_plan(reader, old, new, (*after.contents.problems, *manifests.problems), manifests, removed)
     refuse_invalid(config, plan)
     plan = _with_refusal(config, plan, old)
     results = _compare(config, plan, old, new)
     problems = list_problems(_add_identity_problems(plan, results, old, new))
-    code = decide_exit_code(
-        results, problems, writes=False, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
-    )
     report = Report(
         command="plan",
         revision=after.commit,
         started=started_at,
         finished=format_rfc3339(clock.now()),
-        exit_code=code,
+        exit_code=_decide_exit_code(config, results, problems),
         requests=RequestCounts(),
         problems=problems,
         results=results,
@@ -136,6 +137,12 @@ def _compare(config: Config, plan: Plan, old: Revised, new: Revised) -> tuple[Re
     selection = make_selection(config)
     selected = (result for result in compare_revisions(plan, old, new, prune=config.prune) if selection.has(result.key))
     return locate_fields(selected, plan.applies, open_catalog())
+
+
+def _decide_exit_code(config: Config, results: tuple[Result, ...], problems: tuple[Problem, ...]) -> ExitCode:
+    return decide_exit_code(
+        results, problems, writes=False, detailed_exitcode=config.detailed_exitcode, fail_on=config.fail_on
+    )
 
 
 def _refuse_files(config: Config) -> None:
@@ -192,7 +199,7 @@ def read_resources(
     Returns the repository too. Raises SourceError if they cannot be read.
     """
     with ExitStack() as opened:
-        found = _open_reader(config, opened)(revision)
+        found = _open_reader(config, make_git_access(config), opened)(revision)
         reader = RevisionReader(config, clock, redactions, read_known_from(config, None, None, redactions.add))
         revised, manifests = read_revised(reader.without_allow_list(), found, revision or "")
     if revision is None:  # one of two revisions may have nothing in a namespace
@@ -201,9 +208,8 @@ def read_resources(
     return found.repository, select_prepared(revised.prepared, make_selection(config))
 
 
-def _open_reader(config: Config, opened: ExitStack) -> Callable[[str | None], RevisionManifests]:
+def _open_reader(config: Config, access: GitAccess, opened: ExitStack) -> Callable[[str | None], RevisionManifests]:
     """Return what reads a revision by its name, and for None the files that a plan would read."""
-    access = make_git_access(config)
     status_dir = Path(config.status_dir) if config.status_dir else None
     trusted = read_trusted_keys(config.trusted_keys) if config.trusted_keys else None
     builds = Builds(grace=access.grace)
@@ -318,7 +324,7 @@ def _list_encrypted(manifests: Manifests) -> Secrets:
 
 
 def _collect_removals(
-    config: Config,
+    find_commits: Callable[[str, set[ManifestPaths]], Mapping[ManifestPaths, LastCommit]],
     before: RevisionManifests,
     after: RevisionManifests,
     old: Revised,
@@ -338,7 +344,7 @@ def _collect_removals(
     path_sets = {key: list_manifest_paths(resource) for key, resource in removed.items()}
     found: Mapping[ManifestPaths, LastCommit] = {}
     if before.commit is not None:
-        found = find_commits_before(config.source, before.commit, set(path_sets.values()), make_git_access(config))
+        found = find_commits(before.commit, set(path_sets.values()))
     removals = {
         key: Removal(line=removed[key].source.line, unreadable=unreadable.get(key), last_commit=found.get(paths))
         for key, paths in path_sets.items()

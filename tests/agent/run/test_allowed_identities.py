@@ -39,7 +39,7 @@ def allow(*entries: Mapping[str, Any], **more: Any) -> AllowedIdentities:
 
 
 TEAM = allow({"namespaces": ["default"], "clients": ["team-client"], "tenants": [TENANT]})
-ONLY_TENANT = allow({"tenants": [TENANT]})
+ONLY_TENANT = allow({"namespaces": ["default"], "tenants": [TENANT]})
 OWN = annotated(GROUP, credential_from="mine")
 USER = """\
     apiVersion: entra.azure.com/v1
@@ -139,7 +139,7 @@ PULL_REQUESTS = {
     "another subscription": PullRequest(
         {},
         {"group": GROUP, "own": secret("team", subscription=OTHER)},
-        allow({"clients": ["team-client"], "subscriptions": [SUBSCRIPTION]}),
+        allow({"namespaces": ["default"], "clients": ["team-client"], "subscriptions": [SUBSCRIPTION]}),
         "does not have the subscription.",
         "own.yaml:1",
     ),
@@ -219,9 +219,12 @@ ROWS = {name: f"row{number}" for number, name in enumerate(PULL_REQUESTS)}
 """The namespace of each row; its files, its groups and the identities that it names begin so, too."""
 
 OF_A_ROW = re.compile(r"\b(core|hub|far|(team|other)-client)\b", re.IGNORECASE)
+IN_ONE_NAMESPACE = tuple(
+    name for name, row in PULL_REQUESTS.items() if [entry.namespaces for entry in row.allowed.entries] == [("default",)]
+)
 BATCHES = {
-    "a namespace each": tuple(name for name, row in PULL_REQUESTS.items() if row.allowed is TEAM),
-    **{name: (name,) for name, row in PULL_REQUESTS.items() if row.allowed is not TEAM},
+    "a namespace each": IN_ONE_NAMESPACE,
+    **{name: (name,) for name in PULL_REQUESTS if name not in IN_ONE_NAMESPACE},
 }
 """Rows that share a list, which has an entry for the namespace of each, and those that have a list of their own."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gitsync.model.verdict import Action
+from tests.support.git_repositories import add_remote, commit_all
 from tests.support.world import SUBSCRIPTION, World, of
 
 HERE = "https://github.com/acme/estate"
@@ -68,7 +69,7 @@ TREE = {
 @pytest.fixture
 def world(tmp_path):
     made = World(tmp_path)
-    made.git("remote", "add", "origin", f"{HERE}.git")
+    add_remote(made.folder, f"{HERE}.git")
     return made
 
 
@@ -236,8 +237,7 @@ def test_a_link_in_a_folder_of_an_application_is_not_followed(world, tmp_path):
     world.says_files(TREE)
     (world.folder / "core" / "link.yaml").symlink_to(outside)
     (world.folder / "teams" / "linked").symlink_to(tmp_path)
-    world.git("add", "-A")
-    world.git("commit", "-q", "-m", "Add links")
+    commit_all(world.folder)
     report = world.plan(path=START)
     assert sorted(result.key.name for result in report.results) == [
         "a-late",

@@ -14,6 +14,7 @@ from gitsync.repository.secrets.stores import SecretStores
 from tests.agent.run.exporters import BOTH, ENDPOINT, KEY_1, READY, account, said, server
 from tests.support import private_ca
 from tests.support.fake_kubernetes import NO_DRY_RUN, POLICY, REVIEWS, Admission, FakeKubernetes
+from tests.support.git_repositories import add_remote
 from tests.support.world import GROUP, GROUP_ID, World, of
 
 VALUE = "Marker-of-the-cluster"
@@ -208,7 +209,7 @@ def test_an_object_of_somebody_else_is_skipped(pod):
     ],
 )
 def test_two_repositories_without_names_do_not_share_an_object(pod, agent, is_refused, why):
-    pod.git("remote", "add", "origin", "https://git.example/acme/one.git")
+    add_remote(pod.folder, "https://git.example/acme/one.git")
     pod.says(group=GROUP, account=account(BOTH)).sync(agent=agent)
     pod.git("remote", "set-url", "origin", "git@git.example:acme/two.git")
     report = pod.says(group=GROUP, account=account(BOTH)).sync(agent=agent)

@@ -23,8 +23,7 @@ def test_a_case_is_written_once(tmp_path, case):
     assert first.results
     second = world.sync()
     assert world.writes == []
-    each = world.sync(reads="each")
-    assert world.writes == []
-    assert [(result.key, result.verdict) for result in second.results] == [
-        (result.key, result.verdict) for result in each.results
+    each = world.plan(reads="each")
+    assert [(result.key, result.verdict, result.action) for result in second.results] == [
+        (result.key, result.verdict, result.action) for result in each.results
     ]

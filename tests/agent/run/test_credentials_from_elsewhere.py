@@ -164,14 +164,9 @@ def test_the_global_credential_stays_that_of_a_namespace_which_had_it(world):
     assert warnings(report) == []
 
 
-def test_the_record_keeps_the_name_of_the_secret_and_its_subscription(world):
+def test_the_record_keeps_the_name_of_the_secret_its_subscription_and_the_ids_of_the_identity(world):
     world.says(group=GROUP).sync()
     text = (world.state / "default/resources.azure.com/ResourceGroup/core.json").read_text()
     assert '"credential": "aso-credential"' in text
     assert f'"subscription": "{OTHER}"' in text
-
-
-def test_the_record_keeps_the_ids_of_the_identity(world):
-    world.says(group=GROUP).sync()
-    text = (world.state / "default/resources.azure.com/ResourceGroup/core.json").read_text()
     assert f'"identity": {{\n      "clientId": "team-client",\n      "tenantId": "{TENANT}"' in text, text

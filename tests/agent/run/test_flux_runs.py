@@ -14,6 +14,7 @@ from gitsync.model.verdict import Action
 from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
+from tests.support.loose_git import LooseAccess
 from tests.support.world import SUBSCRIPTION, World, of
 
 pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
@@ -109,7 +110,7 @@ def test_one_cluster_is_built_with_its_values_beside_a_neighbour_that_stays_brok
     assert "the Kustomization clusters/prod/flux-system/network is no longer built" in because["net"]
     config = Config(source=str(world.folder), path=PROD, from_revision="HEAD~1", to_revision="HEAD", prune=True)
     config = replace(config, max_deletes=5)
-    revised = plan_revisions(config, world.clock, Redactions())
+    revised = plan_revisions(config, world.clock, Redactions(), LooseAccess())
     deleted = {result.key.name for result in revised.results if result.action is Action.DELETE}
     assert (deleted, revised.exit_code) == ({"net", "spare"}, 0)
     world.sync(prune=True, path=PROD, max_deletes=5)

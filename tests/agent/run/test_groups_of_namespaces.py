@@ -12,6 +12,7 @@ from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.agent.run.test_review import planned
 from tests.support.fault_rules import rules
+from tests.support.loose_git import LooseAccess
 from tests.support.world import GROUP, GROUP_ID, World, annotated, of
 
 READY = ("True", "", "Succeeded")
@@ -267,13 +268,13 @@ def test_a_plan_of_two_revisions_has_the_writer(world):
     both = {"a": group("a"), "b": group("b")}
     world.says(other=group("x").replace("core", "other")).says(**both)
     config = Config(source=str(world.folder), from_revision="HEAD~1", to_revision="HEAD", prune=True, max_deletes=9)
-    added = plan_revisions(config, world.clock, Redactions())
+    added = plan_revisions(config, world.clock, Redactions(), LooseAccess())
     assert [(r.key.namespace, r.action) for r in added.results if r.key.name == "core"] == [
         ("a", Action.CREATE),
         ("b", Action.NONE),
     ]
     world.says()
-    removed = plan_revisions(config, world.clock, Redactions())
+    removed = plan_revisions(config, world.clock, Redactions(), LooseAccess())
     messages = {r.key.namespace: r.condition.message for r in removed.results}
     assert "DELETE " in messages["a"]
     assert messages["b"].endswith("It is deleted with ResourceGroup.resources.azure.com/a/core.")

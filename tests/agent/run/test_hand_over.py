@@ -14,19 +14,21 @@ from gitsync.model.gvk import GVK, Key
 from gitsync.model.verdict import Action, Verdict
 from tests.agent.run.estate import BESIDE, estate
 from tests.support.cluster_objects import aso, make_list, make_object
+from tests.support.git_repositories import commit_all
 from tests.support.world import CATALOG, World
 
 RESOURCES = 25
 
 
 @pytest.fixture
-def cluster(tmp_path) -> World:
-    """What ASO has made of the manifests: Azure has all of them."""
+def cluster(tmp_path) -> tuple[World, dict[Key, str | None]]:
+    """What ASO has made of the manifests: Azure has all of them. With their ids."""
     (tmp_path / "cluster").mkdir()
     world = World(tmp_path / "cluster")
     files = {f"{name}.yaml": text for name, text in estate(RESOURCES).items()}
-    assert world.says_files(files).sync().exit_code == 0
-    return world
+    report = world.says_files(files).sync()
+    assert report.exit_code == 0
+    return world, {result.key: result.arm_id for result in report.results}
 
 
 def export(cluster: World, ids: Mapping[Key, str | None], folder: Path, policy: str = "") -> str:
@@ -56,7 +58,7 @@ def _make_object(
 
 
 def test_no_step_from_aso_to_gitsync_writes_to_azure(cluster, tmp_path, capsys):
-    ids = {result.key: result.arm_id for result in cluster.plan().results}
+    cluster, ids = cluster
     world = World(tmp_path)
     world.store, world.clock = cluster.store, cluster.clock
     (world.folder / "beside.yaml").write_text(BESIDE)
@@ -65,8 +67,7 @@ def test_no_step_from_aso_to_gitsync_writes_to_azure(cluster, tmp_path, capsys):
     assert "2  objects that are not manifests of Azure resources: ConfigMap, Secret\n" in shown
     assert f"{RESOURCES} manifests imported, {RESOURCES} for the resource that ASO has recorded.\n" in shown
 
-    world.git("add", "-A")
-    world.git("commit", "-qm", "Import what ASO manages")
+    commit_all(world.folder)
     planned = world.plan()
     assert (planned.exit_code, planned.problems, world.writes) == (0, (), [])
     assert {result.action for result in planned.results} == {Action.NONE}, "a sync would write nothing"
@@ -82,6 +83,6 @@ def test_no_step_from_aso_to_gitsync_writes_to_azure(cluster, tmp_path, capsys):
 
     file = next(iter(world.folder.rglob("resource-group.yaml")))
     file.write_text(file.read_text().replace("team-01", "team-one"))
-    world.git("commit", "-qam", "Rename the team")
+    commit_all(world.folder)
     world.sync()
     assert world.writes, "from now on, gitsync writes what changes in git"

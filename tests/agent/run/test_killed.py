@@ -24,7 +24,7 @@ from gitsync.model.record import Claim, Durations, Record
 from gitsync.model.verdict import Action, Verdict
 from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.support.command_line import Azure, Moment, azure, ended, gitsync, start
-from tests.support.git_repositories import init_bare
+from tests.support.git_repositories import add_remote, init_bare, push_main
 from tests.support.hypothesis_profile import sample
 from tests.support.parts import change
 from tests.support.world import GROUP, GROUP_ID, SUBNET, VNET, VNET_ID, World, annotated, of
@@ -289,8 +289,8 @@ def with_a_branch(world: World, bare: Path) -> Path:
     """Move the world's state from the folder to the branch of a bare repository, and return that."""
     init_bare(bare)
     (bare / "hooks").mkdir()
-    world.git("remote", "add", "origin", str(bare))
-    world.git("push", "-q", "origin", "main")
+    add_remote(world.folder, bare)
+    push_main(world.folder, bare)
     (world.state / ".lock").unlink()
     tree = ("--git-dir", str(bare), "--work-tree", str(world.state))
     world.git(*tree, "add", "--all")

@@ -22,6 +22,7 @@ from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.fault_rules import rules
 from tests.support.hypothesis_profile import sample, scale
+from tests.support.loose_git import LooseAccess
 from tests.support.world import SUBSCRIPTION, KilledError, World
 
 ALL = f"/subscriptions/{SUBSCRIPTION}"
@@ -389,10 +390,10 @@ def test_a_plan_between_revisions_has_the_same_blocks(world):
     world.says(group=GROUP, hub=network("hub", a="b"))
     config = Config(source=str(world.folder), subscription=SUBSCRIPTION, prune=True, max_deletes=9)
     blocked = replace(config, from_revision="HEAD~2", to_revision="HEAD~1")
-    found = plan_revisions(blocked, world.clock, Redactions())
+    found = plan_revisions(blocked, world.clock, Redactions(), LooseAccess())
     assert {find(found, name).verdict for name in ("hub", "spoke")} == {Verdict.BLOCKED}
     lifted = replace(config, from_revision="HEAD~2", to_revision="HEAD")
-    found = plan_revisions(lifted, world.clock, Redactions())
+    found = plan_revisions(lifted, world.clock, Redactions(), LooseAccess())
     assert [find(found, name).action for name in ("hub", "spoke")] == [Action.UPDATE, Action.DELETE]
 
 

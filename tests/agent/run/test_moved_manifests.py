@@ -20,6 +20,7 @@ from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.git_repositories import commit_all
 from tests.support.hypothesis_profile import scale
+from tests.support.loose_git import LooseAccess
 from tests.support.world import World, of
 
 HUB = """\
@@ -138,7 +139,7 @@ def check_held(world: World, moved: dict[str, str | None], files: dict[str, tupl
             assert f"Held: {path} is not read, since " in found.condition.message, why
             assert f"--release ResourceGroup.resources.azure.com/default/{name}`" in found.condition.message, why
     config = Config(source=str(world.folder), from_revision="HEAD~1", prune=True)
-    planned = plan_revisions(config, world.clock, Redactions())
+    planned = plan_revisions(config, world.clock, Redactions(), LooseAccess())
     report = world.sync(prune=True, max_deletes=20, release=tuple(f"ResourceGroup/{name}" for name in files))
     for name, (_, why) in files.items():
         found = of(planned, "ResourceGroup", name)

@@ -5,6 +5,7 @@ import pytest
 from gitsync.model.verdict import Verdict
 from gitsync.repository.git.state.state_folder import StatusFolder
 from tests.agent.run.test_secret_digests import KEY, OTHER_KEY
+from tests.support.git_repositories import commit_all
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, annotated, of
 
 NIC = f"{GROUP_ID}/providers/Microsoft.Network/networkInterfaces/web"
@@ -122,8 +123,7 @@ def test_a_record_whose_file_cannot_be_read_is_an_owner(platform):
     folder.mkdir()
     platform.says(network=VNET)
     (folder / "group.yaml").write_text("\n".join(line[4:] for line in GROUP.splitlines()))
-    platform.git("add", "-A")
-    platform.git("commit", "-qm", "Move the group")
+    commit_all(platform.folder)
     assert platform.sync().exit_code == 0
     (folder / "group.yaml").write_text("apiVersion: resources.azure.com/v1api20200601\nkind: [")
     platform.says(network=VNET.replace("10.0.0.0/16", "10.0.0.0/15"))
@@ -151,22 +151,9 @@ def test_a_resource_that_another_team_only_reads_is_known_too(platform, team):
 WAIT = "units:\n  - {path: ., missingOwner: wait}\n"
 
 
-def configure(world, text):
-    """Set the source's own settings, in a commit."""
-    (world.folder / "gitsync.yaml").write_text(text)
-    world.git("add", "gitsync.yaml")
-    world.git("commit", "-qm", "Configure")
-    return world
-
-
-def configured(world, text, **documents):
-    world.says(**documents)
-    return configure(world, text)
-
-
 def test_a_unit_that_waits_for_owners_does_not_fail_the_run(team):
     other = GROUP.replace("core", "other")
-    configured(team, WAIT, network=VNET, subnet=SUBNET, other=other)
+    team.says(gitsync=WAIT, network=VNET, subnet=SUBNET, other=other)
     for settings in ({}, {"strict": True}):
         planned = team.plan(**settings)
         assert planned.exit_code == 0
@@ -181,7 +168,7 @@ def test_a_unit_that_waits_for_owners_does_not_fail_the_run(team):
 
 
 def test_what_waited_goes_on_once_the_owner_is_there(team, platform):
-    configured(team, WAIT, network=VNET, subnet=SUBNET)
+    team.says(gitsync=WAIT, network=VNET, subnet=SUBNET)
     assert team.sync(digest_key=KEY).exit_code == 0
     platform.says(group=GROUP).sync(digest_key=KEY)
     report = team.sync(digest_key=KEY, known_from=(str(platform.state),))
@@ -193,7 +180,7 @@ def test_what_waits_is_never_pruned_for_it(team, platform):
     """The owner is gone from the status of others: what is in it stays as it was."""
     platform.says(group=GROUP).sync(digest_key=KEY)
     settings = {"digest_key": KEY, "known_from": (str(platform.state),), "prune": True, "max_deletes": 5}
-    configured(team, WAIT, network=VNET).sync(**settings)
+    team.says(gitsync=WAIT, network=VNET).sync(**settings)
     platform.says(group=annotated(GROUP, reconcile_policy="detach-on-delete")).sync(digest_key=KEY)
     platform.says().sync(digest_key=KEY, prune=True)
     report = team.sync(**settings)
@@ -203,7 +190,7 @@ def test_what_waits_is_never_pruned_for_it(team, platform):
 
 
 def test_an_error_beside_a_missing_owner_is_an_error(team):
-    configured(team, WAIT, network=VNET.replace("location:", "lokation:"))
+    team.says(gitsync=WAIT, network=VNET.replace("location:", "lokation:"))
     report = team.sync()
     assert (of(report, "VirtualNetwork").verdict, report.exit_code) == (Verdict.INVALID, 1)
 
@@ -227,14 +214,14 @@ def test_versions_that_aso_has_removed_are_errors_that_name_others(team):
     ]
 
 
+MIGRATING = "units:\n  - {path: ., migrateVersions: true}\n"
+
+
 def test_versions_that_aso_has_removed_may_be_read_as_later_ones(team):
-    configured(team, "units:\n  - {path: ., migrateVersions: true}\n", **OLD, subnet=SUBNET)
+    team.says(gitsync=MIGRATING, **OLD, subnet=SUBNET)
     report = team.sync()
     assert [said(result) for result in report.results] == [("True", "", "Succeeded")] * 3
     assert [problem.code for problem in report.problems if "Version" in problem.code] == ["VersionMigrated"] * 2
     assert (team.sync().exit_code, team.writes) == (0, [])
-    report = configured(
-        team, "units:\n  - {path: ., migrateVersions: true}\n", group=OLD["group"], network=OLD["network"]
-    )
-    report = team.sync(prune=True, max_deletes=5)
+    report = team.says(gitsync=MIGRATING, **OLD).sync(prune=True, max_deletes=5)
     assert (report.exit_code, team.sent("DELETE")) == (0, [SUBNET_ID])

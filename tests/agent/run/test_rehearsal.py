@@ -1,4 +1,4 @@
-"""A plan of two revisions: real git, no Azure, no login, no state."""
+"""A plan of two revisions: no Azure, no login, no state."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from gitsync.report import markdown, text
 from gitsync.settings.config.config import Config
 from tests.support.command_line import run_here
 from tests.support.fake_clock import FakeClock
+from tests.support.git_repositories import commit_all
+from tests.support.loose_git import LooseAccess
 from tests.support.world import GROUP, GROUP_ID, SUBNET, SUBNET_ID, VNET, VNET_ID, World, annotated, of
 
 ALL = {"group": GROUP, "network": VNET, "subnet": SUBNET}
@@ -60,7 +62,7 @@ def world(tmp_path):
 
 def rehearse(world, since="HEAD~1", **settings):
     config = Config(source=str(world.folder), from_revision=since, **settings)
-    return rehearsal.plan_revisions(config, FakeClock(), world.redactions)
+    return rehearsal.plan_revisions(config, FakeClock(), world.redactions, LooseAccess())
 
 
 def rehearse_networks(world, networks):
@@ -163,8 +165,7 @@ def test_a_repository_elsewhere_is_read_by_its_url(world):
 def test_files_are_reported_from_the_top_of_the_repository(world):
     (world.folder / "infra").mkdir()
     (world.folder / "infra" / "group.yaml").write_text(dedent(GROUP))
-    world.git("add", "-A")
-    world.git("commit", "-q", "-m", "One")
+    commit_all(world.folder)
     config = Config(source=str(world.folder / "infra"), from_revision="HEAD")
     report = rehearsal.plan_revisions(config, FakeClock(), world.redactions)
     assert (report.source.root, str(of(report, "ResourceGroup").manifest.source)) == ("infra", "group.yaml:1")
@@ -334,15 +335,15 @@ def test_only_what_is_requested_is_reported(world):
 
 REFUSED = [
     (
-        {"from_revision": None, "to_revision": "HEAD"},
+        {"since": None, "to_revision": "HEAD"},
         ConfigError,
         "--to requires --from",
         "there is nothing to compare with",
     ),
-    ({"from_revision": "HEAD", "plan_out": "x.json"}, ConfigError, "Remove --out", "no sync can be held to it"),
-    ({"from_revision": "nope"}, SourceError, "has no revision nope", "the old one is not there"),
-    ({"from_revision": "HEAD", "to_revision": "nope"}, SourceError, "has no revision nope", "the new one is not there"),
-    ({"from_revision": "HEAD", "to_revision": "HEAD", "strict": True}, SourceError, "--strict", "invalid"),
+    ({"since": "HEAD", "plan_out": "x.json"}, ConfigError, "Remove --out", "no sync can be held to it"),
+    ({"since": "nope"}, SourceError, "has no revision nope", "the old one is not there"),
+    ({"since": "HEAD", "to_revision": "nope"}, SourceError, "has no revision nope", "the new one is not there"),
+    ({"since": "HEAD", "to_revision": "HEAD", "strict": True}, SourceError, "--strict", "invalid"),
 ]
 
 
@@ -350,7 +351,7 @@ REFUSED = [
 def test_what_is_refused(world, settings, error, message, why):
     world.says(group=GROUP, network=VNET.replace("addressSpace", "adressSpace"))
     with pytest.raises(error, match=message) as caught:
-        rehearsal.plan_revisions(Config(source=str(world.folder), **settings), FakeClock(), world.redactions)
+        rehearse(world, **settings)
     assert caught.value.exit_code == 2, why
 
 

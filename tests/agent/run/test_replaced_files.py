@@ -16,6 +16,7 @@ from tests.agent.run.test_argocd_runs import application
 from tests.agent.run.test_flux_runs import flux
 from tests.agent.run.test_helm_runs import RELEASE
 from tests.support.git_repositories import commit_all, init_repository
+from tests.support.loose_git import LooseAccess
 from tests.support.programs import needs_helm
 from tests.support.replaced_files import (
     ANNEX,
@@ -144,7 +145,7 @@ def test_a_plan_of_two_revisions_holds_it_too(world):
     replace_file(world, "net/hub.yaml", ANNEX)
     for after in (None, "HEAD"):
         config = Config(source=str(world.folder), from_revision="HEAD~1", to_revision=after, prune=True)
-        found = of(plan_revisions(config, world.clock, Redactions()), "VirtualNetwork")
+        found = of(plan_revisions(config, world.clock, Redactions(), LooseAccess()), "VirtualNetwork")
         assert (found.verdict, found.condition.reason) == (Verdict.BLOCKED, "PruneHeld")
         assert "This is a git-annex pointer" in found.condition.message
 

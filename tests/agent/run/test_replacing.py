@@ -190,10 +190,8 @@ def test_what_does_not_wait_for_it_goes_on_and_what_is_not_reached_is_left(agree
     assert of(report, "VirtualNetwork", "hub").action is Action.REPLACE
 
 
-def test_a_delete_that_azure_refuses_leaves_all_as_it_was(tmp_path):
-    world = World(tmp_path)
-    world.says(group=GROUP, network=VNET, subnet=SUBNET).sync()
-    world.says(group=GROUP, network=AGREED, subnet=SUBNET)
+def test_a_delete_that_azure_refuses_leaves_all_as_it_was(agreed):
+    world = agreed
     refusal = f"{{match: {{method: DELETE, path: '{VNET_ID}'}}, answer: {{status: 409, code: InUse}}}}"
     world.settings = replace(world.settings, rules=rules(refusal))
     report = world.sync(**PRUNING, resource_timeout=60)

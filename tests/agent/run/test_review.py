@@ -298,12 +298,17 @@ def reviewed(tmp_path_factory):
     return plans
 
 
+def write(world: World, document) -> Path:
+    """Write a file of a plan, in another layout than gitsync does."""
+    file = world.folder.parent / "written.json"
+    file.write_text(json.dumps(document))
+    return file
+
+
 def refuse(world: World, document, **settings) -> ConfigError:
     """The refusal of a plan before anything is touched."""
-    file = world.folder.parent / "edited.json"
-    file.write_text(json.dumps(document))
     with pytest.raises(ConfigError) as refused:
-        apply(world, file, **settings)
+        apply(world, write(world, document), **settings)
     assert (refused.value.exit_code, world.requests) == (2, [])
     return refused.value
 
@@ -429,10 +434,11 @@ def test_a_plan_whose_seal_the_key_of_the_run_cannot_check_is_refused(reviewed, 
         (None, {}, "nobody has a key"),
     ],
 )
-def test_a_plan_with_its_seal_is_taken(world, at_plan, at_sync, why):
-    file = planned(world.says(group=GROUP), digest_key=at_plan)
-    assert apply(world, file, **at_sync).exit_code == 0, why
-    assert world.sent("PUT") == [GROUP_ID], why
+def test_a_plan_with_its_seal_is_taken_in_any_layout(reviewed, tmp_path, at_plan, at_sync, why):
+    world, document = reviewed[at_plan is not None]
+    world = world.copy(tmp_path)
+    assert apply(world, write(world, document), **at_sync).exit_code == 0, why
+    assert world.sent("PUT") == [GROUP_ID, VNET_ID], why
 
 
 def narrow(document):
@@ -495,24 +501,16 @@ def test_no_one_without_the_key_makes_a_seal_that_fits(reviewed, edit):
     assert refuse(world, edited, digest_key=KEY).hint
 
 
-def test_another_layout_of_the_same_plan_is_the_same_plan(world):
-    file = planned(world.says(group=GROUP), digest_key=KEY)
-    file.write_text(json.dumps(json.loads(file.read_text())))
-    assert apply(world, file, digest_key=KEY).exit_code == 0
-
-
-def test_without_a_key_an_edit_with_a_new_seal_is_not_found(world):
+def test_without_a_key_an_edit_with_a_new_seal_is_not_found(reviewed, tmp_path):
     """The page lists it: a plain digest finds accidents."""
-    file = planned(world.says(group=GROUP, vnet=VNET))
-    document = json.loads(file.read_text())
-    narrow(document)
-    rewrite(file, document)
-    assert of(apply(world, file), "VirtualNetwork").condition.reason == "NotReviewed"
+    world, document = reviewed[False]
+    world, edited = world.copy(tmp_path), copy.deepcopy(document)
+    make_a_plain_seal(edited)
+    assert of(apply(world, write(world, edited)), "VirtualNetwork").condition.reason == "NotReviewed"
 
 
-def test_a_file_of_an_older_version_is_taken_without_a_key(world):
-    file = planned(world.says(group=GROUP))
-    document = json.loads(file.read_text())
-    drop_the_seal(document)
-    file.write_text(json.dumps(document))
-    assert apply(world, file).exit_code == 0
+def test_a_file_of_an_older_version_is_taken_without_a_key(reviewed, tmp_path):
+    world, document = reviewed[False]
+    world, older = world.copy(tmp_path), copy.deepcopy(document)
+    drop_the_seal(older)
+    assert apply(world, write(world, older)).exit_code == 0

@@ -11,6 +11,7 @@ from gitsync.errors import UnsafePlanError
 from gitsync.model.verdict import Action, Verdict
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
+from tests.support.loose_git import LooseAccess
 from tests.support.world import GROUP, GROUP_ID, VNET, VNET_ID, World, annotated, of
 from tests.workflows.accept.test_accept import accept
 
@@ -143,7 +144,7 @@ def test_a_default_tag_is_a_change_of_all_resources_that_it_reaches(world):
         {"team": "git"},
     )
     says(world, "tags:\n  team: two\n", group=GROUP, hub=VNET, logs=ANY)
-    for report in (world.plan(), plan_revisions(revisions(world), world.clock, Redactions())):
+    for report in (world.plan(), plan_revisions(revisions(world), world.clock, Redactions(), LooseAccess())):
         changed = {result.key.kind: result for result in report.results if result.verdict is Verdict.PENDING}
         assert changed.keys() == {"ResourceGroup", "VirtualNetwork"}
         (field,) = changed["VirtualNetwork"].comparison.fields.values()

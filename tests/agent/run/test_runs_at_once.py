@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import textwrap
 from collections import Counter
 from pathlib import Path
@@ -15,26 +14,22 @@ from gitsync.emulator.http.server import Emulator
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.emulator.state.store import MemoryStore
 from gitsync.settings.config.config import Config
+from tests.support.git_repositories import add_remote, commit_all, init_bare, init_repository, push_main
 from tests.support.world import GROUP, SUBNET, SUBSCRIPTION, VNET
 
 RUNS = 3
 
 
-def git(*arguments: str, folder: Path) -> None:
-    names = ("-c", "user.name=t", "-c", "user.email=t@example.test", "-c", "init.defaultBranch=main")
-    subprocess.run(["git", *names, *arguments], cwd=folder, check=True, capture_output=True)
-
-
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A clone with a remote, which has the status branch."""
-    git("init", "--quiet", "--bare", "bare.git", folder=tmp_path)
-    git("clone", "--quiet", "bare.git", "work", folder=tmp_path)
-    work = tmp_path / "work"
+    """A repository with a remote, which has the status branch."""
+    bare, work = tmp_path / "bare.git", tmp_path / "work"
+    init_bare(bare)
+    init_repository(work)
+    add_remote(work, bare)
     (work / "all.yaml").write_text("---\n".join(map(textwrap.dedent, (GROUP, VNET, SUBNET))))
-    git("add", ".", folder=work)
-    git("commit", "--quiet", "-m", "Begin", folder=work)
-    git("push", "--quiet", "origin", "HEAD:main", folder=work)
+    commit_all(work)
+    push_main(work, bare)
     return work
 
 

@@ -120,22 +120,23 @@ def test_what_is_below_a_missing_owner_waits_for_its_own_owner(world):
 OTHER_GROUP = GROUP.replace("name: core", "name: other")
 
 
-@pytest.mark.parametrize(
-    ("owner", "text"),
-    [
-        ("name: other", "updating 'spec.owner.name' is not allowed for '"),
-        (
-            f"armId: /subscriptions/{SUBSCRIPTION}/resourceGroups/other",
-            "updating 'spec.owner.armId' is not allowed for '",
-        ),
-    ],
-)
-def test_06_an_owner_cannot_change_once_azure_has_the_resource(world, owner, text):
-    world.synced(group=GROUP, vnet=VNET)
-    moved = VNET.replace("name: core", owner)
-    found = of(world.says(group=GROUP, other=OTHER_GROUP, vnet=moved).sync(), "VirtualNetwork")
-    assert said(found) == (ConditionStatus.FALSE, Severity.ERROR, "Failed")
-    assert found.condition.message.startswith(text)
+OTHER_OWNERS = [
+    ("name: other", "updating 'spec.owner.name' is not allowed for '"),
+    (f"armId: /subscriptions/{SUBSCRIPTION}/resourceGroups/other", "updating 'spec.owner.armId' is not allowed for '"),
+]
+
+
+def test_06_an_owner_cannot_change_once_azure_has_the_resource(world):
+    """Each row is a network of its own."""
+    networks = {f"hub{row}": VNET.replace("name: hub", f"name: hub{row}") for row in range(len(OTHER_OWNERS))}
+    world.synced(group=GROUP, **networks)
+    rows = zip(networks.items(), OTHER_OWNERS, strict=True)
+    moved = {name: text.replace("name: core", owner) for (name, text), (owner, _) in rows}
+    report = world.says(group=GROUP, other=OTHER_GROUP, **moved).sync()
+    for name, (_, text) in zip(networks, OTHER_OWNERS, strict=True):
+        found = of(report, "VirtualNetwork", name)
+        assert said(found) == (ConditionStatus.FALSE, Severity.ERROR, "Failed")
+        assert found.condition.message.startswith(text)
 
 
 def test_07_an_owner_may_change_while_it_was_never_there(world):
@@ -353,14 +354,17 @@ def test_22_an_unknown_policy_is_refused(world):
     assert world.writes == []
 
 
-@pytest.mark.parametrize("policy", ["skip", "detach-on-delete"])
-def test_23_what_is_not_to_be_deleted_stays(world, policy):
-    world.synced(group=GROUP)
-    world.synced(group=annotated(GROUP, reconcile_policy=policy))
+def test_23_what_is_not_to_be_deleted_stays(world):
+    policies = ("skip", "detach-on-delete")
+    groups = {policy: GROUP.replace("name: core", f"name: {policy}") for policy in policies}
+    world.synced(**groups)
+    world.synced(**{policy: annotated(group, reconcile_policy=policy) for policy, group in groups.items()})
     report = world.says().sync(prune=True)
-    assert (of(report, "ResourceGroup").verdict, of(report, "ResourceGroup").action) == (Verdict.DETACH, Action.DETACH)
+    for policy in policies:
+        found = of(report, "ResourceGroup", policy)
+        assert (found.verdict, found.action) == (Verdict.DETACH, Action.DETACH), policy
     assert world.requests == []
-    assert world.read(GROUP_ID)["name"] == "core"
+    assert {arm_id.rpartition("/")[2] for arm_id in world.azure().ids()} == set(policies)
     assert world.sync(prune=True).results == ()
 
 

@@ -10,7 +10,6 @@ import pytest
 from gitsync.model.verdict import Verdict
 from tests.agent.run.test_secret_digests import KEY
 from tests.support.command_line import run_here
-from tests.support.git_repositories import commit_all
 from tests.support.world import SUBSCRIPTION, World
 
 TOOL = shutil.which("kustomize") or shutil.which("kubectl")
@@ -41,18 +40,6 @@ def world(tmp_path):
     return World(tmp_path)
 
 
-def write(world, files):
-    """Make git have exactly this, by paths."""
-    for old in world.folder.iterdir():
-        if old.name != ".git":
-            shutil.rmtree(old) if old.is_dir() else old.unlink()
-    for path, text in files.items():
-        (world.folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (world.folder / path).write_text(textwrap.dedent(text))
-    commit_all(world.folder)
-    return world
-
-
 def shared(*teams):
     files = {"base/rg.yaml": SHARED_GROUP, "base/kustomization.yaml": "resources: [rg.yaml]\n"}
     for team in teams:
@@ -70,19 +57,18 @@ def codes(report):
 
 
 @pytest.mark.skipif(TOOL is None, reason="neither kustomize nor kubectl is installed")
-@pytest.mark.parametrize("neighbour", [{}, NEIGHBOUR], ids=["alone", "beside a broken neighbour"])
-def test_a_group_that_each_kustomization_includes(world, neighbour):
-    write(world, {**shared("blue", "green", "red"), **neighbour})
+def test_a_group_that_each_kustomization_includes(world):
+    world.says_files({**shared("blue", "green", "red"), **NEIGHBOUR})
     validated = run_here("validate", folder=world.folder)
     assert (validated.code, "ArmIdTwice" in validated.out) == (0, False), validated.out
     report = world.sync()
     assert (report.exit_code, codes(report)) == (0, [])
     assert sorted(world.sent("PUT")) == sorted([GROUP_ID, ids("blue"), ids("green"), ids("red")])
     assert (world.sync().exit_code, world.writes) == (0, [])
-    report = write(world, {**shared("green", "red"), **neighbour}).sync(prune=True, max_deletes=5)
+    report = world.says_files({**shared("green", "red"), **NEIGHBOUR}).sync(prune=True, max_deletes=5)
     assert (report.exit_code, world.writes) == (0, [f"DELETE {ids('blue')}"]), "the group's record moves"
     assert (world.sync(prune=True).exit_code, world.writes) == (0, [])
-    report = write(world, {"keep.yaml": "", **neighbour}).sync(prune=True, max_deletes=5)
+    report = world.says_files({"keep.yaml": "", **NEIGHBOUR}).sync(prune=True, max_deletes=5)
     assert (report.exit_code, sorted(world.sent("DELETE"))) == (0, sorted([ids("green"), ids("red")])), "it is detached"
 
 
@@ -95,7 +81,7 @@ def test_a_group_with_different_bodies_is_an_error_of_those_that_have_it(world):
               - {op: add, path: /spec/tags, value: {team: green}}
             target: {kind: ResourceGroup}
         """)
-    report = write(world, files | {"other.yaml": SHARED_GROUP.replace("identities", "other")}).sync()
+    report = world.says_files(files | {"other.yaml": SHARED_GROUP.replace("identities", "other")}).sync()
     assert report.exit_code == 1
     assert world.sent("PUT") == [GROUP_ID.replace("identities", "other")]
 
@@ -124,39 +110,37 @@ def owned(*names):
     }
 
 
-@pytest.mark.parametrize("neighbour", [{}, NEIGHBOUR], ids=["alone", "beside a broken neighbour"])
-def test_owners_that_the_platform_team_declares(world, tmp_path, neighbour):
+def test_owners_that_the_platform_team_declares(world, tmp_path):
     (tmp_path / "platform").mkdir()
-    platform = write(World(tmp_path / "platform"), PLATFORM)
+    platform = World(tmp_path / "platform").says_files(PLATFORM)
     world.store = platform.store
     assert platform.sync(digest_key=KEY).exit_code == 0
     settings = {"digest_key": KEY, "known_from": (str(platform.state),)}
-    write(world, {**owned("web", "data"), **neighbour})
+    world.says_files({**owned("web", "data"), **NEIGHBOUR})
     validated = run_here("validate", "--known-from", str(platform.state), folder=world.folder)
     assert validated.code == 0, validated.out
     assert run_here("validate", folder=world.folder).code == 1, "the owner is not known without its status"
     report = world.sync(**settings)
     assert (report.exit_code, sorted(world.writes)) == (0, [f"PUT {HUB}/subnets/data", f"PUT {HUB}/subnets/web"])
     assert (world.sync(**settings).exit_code, world.writes) == (0, [])
-    write(world, {**owned("web"), **neighbour}).sync(prune=True, max_deletes=5, **settings)
+    world.says_files({**owned("web"), **NEIGHBOUR}).sync(prune=True, max_deletes=5, **settings)
     assert world.sent("DELETE") == [f"{HUB}/subnets/data"]
     assert (platform.sync(digest_key=KEY).exit_code, platform.writes) == (0, []), "its network is as it was"
 
 
-@pytest.mark.parametrize("neighbour", [{}, NEIGHBOUR], ids=["alone", "beside a broken neighbour"])
-def test_old_versions_beside_current_ones(world, neighbour):
+def test_old_versions_beside_current_ones(world):
     old = {path: text.replace("v1api20240301", "v1api20220701") for path, text in PLATFORM.items()}
     old["group.yaml"] = old["group.yaml"].replace("v1api20200601", "v1beta20200601")
-    files = {**old, **owned("web", "data"), **neighbour}
-    validated = run_here("validate", folder=write(world, files).folder)
+    files = {**old, **owned("web", "data"), **NEIGHBOUR}
+    validated = run_here("validate", folder=world.says_files(files).folder)
     assert (validated.code, validated.out.count("UnknownVersion")) == (1, 2)
     assert "v1api20240301" in validated.out
     files["gitsync.yaml"] = "units: [{path: ., migrateVersions: true}]\n"
-    validated = run_here("validate", folder=write(world, files).folder)
+    validated = run_here("validate", folder=world.says_files(files).folder)
     assert (validated.code, validated.out.count("warning: VersionMigrated")) == (0, 2), validated.out
     report = world.sync()
     assert (report.exit_code, {result.verdict for result in report.results}) == (0, {Verdict.CREATE})
     assert (world.sync().exit_code, world.writes) == (0, [])
     del files["apps/data.yaml"]
-    write(world, files).sync(prune=True, max_deletes=5)
+    world.says_files(files).sync(prune=True, max_deletes=5)
     assert world.sent("DELETE") == [f"{HUB}/subnets/data"]

@@ -7,6 +7,7 @@ from textwrap import dedent
 import pytest
 
 from gitsync.errors import SourceError
+from tests.support.git_repositories import commit_all
 from tests.support.world import GROUP as INDENTED_GROUP
 from tests.support.world import GROUP_ID, VNET_ID, World, of
 from tests.support.world import VNET as INDENTED_VNET
@@ -126,7 +127,6 @@ def test_options_of_the_folder_count_for_its_files(world):
 def test_a_path_that_is_not_a_file_of_manifests_is_refused(world, path, said):
     world.says_files({ONE: GROUP, "templates/notes.txt": "a", "overlay/kustomization.yaml": "resources: [a.yaml]\n"})
     (world.folder / "templates/link.yaml").symlink_to("one.yaml")
-    world.git("add", "-A")
-    world.git("commit", "-qm", "Link")
+    commit_all(world.folder)
     with pytest.raises(SourceError, match=said):
         world.plan(path=path)

@@ -12,6 +12,7 @@ from gitsync.model.result import Outcome
 from gitsync.model.verdict import Action, Verdict
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
+from tests.support.loose_git import LooseAccess
 from tests.support.world import GROUP_ID, VNET_ID, World, of
 
 pytestmark = pytest.mark.skipif(
@@ -242,7 +243,7 @@ def test_a_plan_of_two_revisions_builds_each_base_once_and_refuses_environments(
     world.says_files(before)
     world.says_files(before | {env + "/kustomization.yaml": overlay.format(env) for env in ("dev", "prod")})
     config = Config(source=str(world.folder), from_revision="HEAD~1", to_revision="HEAD", prune=True)
-    report = plan_revisions(config, world.clock, Redactions())
+    report = plan_revisions(config, world.clock, Redactions(), LooseAccess())
     assert [(problem.code, problem.unit) for problem in report.problems] == [
         ("UnitsConflict", "dev"),
         ("UnitsConflict", "prod"),

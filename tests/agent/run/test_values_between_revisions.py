@@ -7,6 +7,7 @@ import pytest
 from gitsync.agent.run import revision_plan
 from gitsync.settings.config.config import Config
 from tests.support.fake_clock import FakeClock
+from tests.support.loose_git import LooseAccess
 from tests.support.world import GROUP, World, of
 
 ADDRESS = """
@@ -34,7 +35,7 @@ def plan(tmp_path, before, after):
     world.says(group=GROUP, others=OTHERS, **before)
     world.says(group=GROUP, others=OTHERS, **after)
     config = Config(source=str(world.folder), from_revision="HEAD~1")
-    return revision_plan.plan_revisions(config, FakeClock(), world.redactions)
+    return revision_plan.plan_revisions(config, FakeClock(), world.redactions, LooseAccess())
 
 
 @pytest.mark.parametrize(
