@@ -45,9 +45,9 @@ def doubt_absence(absent: _Fault, begin: str, unbuilt: Sequence[Problem], sugges
         return absent
     fails = any(problem.is_error for problem in unbuilt)
     where = _join([problem.location for problem in unbuilt])
-    # A generator may never be followed, so it needs the usual hint too.
-    suggestion = suggestion or ("" if fails else absent.hint)
     waits = absent.level is Level.WARNING  # as its unit wants, or since another source may have it
+    # Another source may need the usual hint, and so does a generator, which may never be followed.
+    suggestion = suggestion or (absent.hint if waits or not fails else "")
     return replace(
         absent,
         code=absent.code if waits else WAITING_FOR_UNIT,

@@ -160,6 +160,7 @@ SAID = {
         (
             "warning: ValueNotFound",
             "No source that can be read has key password of Secret default/admin, which FlexibleServer/db needs. The unit apps",
+            "name the source that has it with --secret-sources. Otherwise, fix apps/kustomization.yaml:2: this resource follows.",
         ),
     ),
     "a generator, for which no run fails": (
@@ -168,7 +169,7 @@ SAID = {
     ),
     "a unit that waits for owners in any case": (
         BROKEN | {"gitsync.yaml": "units: [{path: plain, missingOwner: wait}]\n", "plain/use.yaml": NAMES["an owner"]},
-        ("warning: OwnerNotFound", "The unit apps (apps/kustomization.yaml:2) cannot be built, and may declare it."),
+        ("warning: OwnerNotFound", "The unit apps (apps/kustomization.yaml:2) cannot be built, and may declare it.", "resourceGroups/base. Otherwise, fix apps/kust"),
     ),
     "a unit that has nothing for gitsync": (
         {"web/kustomization.yaml": "resources: [none.yaml, web.yaml]\n", "web/web.yaml": "kind: Deployment\n", "plain/use.yaml": NAMES["an owner"]},
