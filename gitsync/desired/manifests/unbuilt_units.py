@@ -12,7 +12,7 @@ from gitsync.desired.catalog.type_words import join_with_and
 from gitsync.desired.manifests.units import UNKNOWN
 from gitsync.desired.problems.finding import Finding
 from gitsync.model.problem import Level, Problem
-from gitsync.model.template import WAITING_FOR_UNIT
+from gitsync.model.template import UNREADABLE, WAITING_FOR_UNIT
 
 UNREAD_OBJECTS: Final = frozenset(
     {"DuplicateUnit", "InvalidApplication", "InvalidFluxObject", "TooDeep", "TooManyUnits"}
@@ -46,8 +46,9 @@ def doubt_absence(absent: _Fault, begin: str, unbuilt: Sequence[Problem], sugges
     fails = any(problem.is_error for problem in unbuilt)
     where = _join([problem.location for problem in unbuilt])
     waits = absent.level is Level.WARNING  # as its unit wants, or since another source may have it
-    # Another source may need the usual hint, and so does a generator, which may never be followed.
-    suggestion = suggestion or (absent.hint if waits or not fails else "")
+    # The usual hint counts as well if another source may have it, or for a generator, which may never be followed.
+    may_be_elsewhere = waits and absent.code not in UNREADABLE
+    suggestion = suggestion or (absent.hint if may_be_elsewhere or not fails else "")
     return replace(
         absent,
         code=absent.code if waits else WAITING_FOR_UNIT,
