@@ -14,6 +14,7 @@ from gitsync.model.export import ObjectKind
 from gitsync.model.gvk import Key
 from gitsync.model.hold import HeldUntil
 from gitsync.model.provider import Provider
+from gitsync.model.template import UNREADABLE
 from gitsync.planning.status.error_classes import Classification
 
 OVERLAP = "Overlap"
@@ -98,8 +99,7 @@ _WAITING_REASONS = frozenset(
         "AzureResourceNotFound",
         "WaitingForDependency",
         "WaitingForOwner",
-        "WaitingForUnit",
-        "WaitingForValue",
+        *UNREADABLE,
     }
 )
 

@@ -26,18 +26,20 @@ def find_repository(path: Path) -> Path | None:
 
 def is_repository(folder: Path) -> bool:
     """Return whether `folder` itself is a git work tree, or like a bare repository."""
-    return may_be_there(f"{folder}/.git") or is_repository_like(folder)
+    return _may_be_there(f"{folder}/.git") or is_repository_like(folder)
 
 
 def is_repository_like(folder: Path) -> bool:
     """Return whether git could take `folder` itself for a repository, by the names in it."""
-    if not may_be_there(f"{folder}/HEAD"):
+    if not _may_be_there(f"{folder}/HEAD"):
         return False
     # The git folder of a linked work tree has `commondir`, in place of objects and refs of its own.
-    return may_be_there(f"{folder}/commondir") or all(may_be_there(f"{folder}/{name}") for name in ("objects", "refs"))
+    return _may_be_there(f"{folder}/commondir") or all(
+        _may_be_there(f"{folder}/{name}") for name in ("objects", "refs")
+    )
 
 
-def may_be_there(path: str | Path) -> bool:
+def _may_be_there(path: str) -> bool:
     """Return whether `path` exists or is unknown: a path that cannot be read is not absent."""
     try:
         os.lstat(path)

@@ -1,4 +1,4 @@
-"""Runs of many workers, which both files of this folder look at, in one process: a worker starts 25 programs."""
+"""Runs of many workers, which the files of this folder look at, in one process: a worker starts 25 programs."""
 
 import pytest
 
