@@ -356,7 +356,8 @@ def _opens(steps: list[str], old: Any, new: Any) -> bool:
     if new is REMOVED or new is None:
         return bool(_DENIAL.search(_write(old)))
     try:
-        before_ip, after_ip = int(ip_address(old)), int(ip_address(new))
+        # Written as text: ipaddress takes a number, and even a boolean, as an address too.
+        before_ip, after_ip = int(ip_address(str(old))), int(ip_address(str(new)))
     except ValueError:
         # Any other value, such as the id of a subnet, may let in more.
         return True

@@ -65,6 +65,8 @@ IP_RULES, ACLS = "/properties/networkAcls/ipRules", "/properties/networkAcls"
         (SQL_RULE, START, "10.0.0.9", "0.0.0.0", "more addresses", "widened at the start"),
         (SQL_RULE, START, "0.0.0.0", "10.0.0.9", "", "narrowed at the start"),
         (SQL_RULE, START, "10.0.0.9", "?", "more addresses", "an odd answer is none"),
+        (SQL_RULE, "/properties/ignoreMissingEndpoint", False, True, "more addresses", "a boolean is no address"),
+        (SQL_RULE, "/properties/priority", 100, 200, "more addresses", "a number is no address, so it is not narrowed"),
         ("Microsoft.Authorization/roleAssignments", PRINCIPAL, "a", "b", "who may do", "another principal"),
         ("Microsoft.Insights/diagnosticSettings", "/properties/logs/0/enabled", True, False, "logged", "logs end"),
         (STORAGE, "/sku/name", "Standard_LRS", "Premium_LRS", "", "a SKU weakens nothing"),

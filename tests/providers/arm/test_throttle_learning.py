@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gitsync.providers.arm.http.messages import Response
@@ -128,6 +128,7 @@ async def test_each_subscription_has_a_pace_of_its_own():
 
 
 @settings(max_examples=scale(15), deadline=None)
+@example(size=8, per_second=25, slots=38, round_trip=0.5)  # more is refilled in a round trip than the bucket holds
 @given(
     size=st.integers(8, 60),
     per_second=st.floats(0.5, 25),
@@ -137,5 +138,6 @@ async def test_each_subscription_has_a_pace_of_its_own():
 async def test_no_server_is_much_slower_than_it_must_be(size, per_second, slots, round_trip):
     count = int(size + min(100, 40 * per_second))
     bucket = await simulate(count, slots=slots, round_trip=round_trip, size=size, per_second=per_second)
-    least = max((count - size) / per_second, count * round_trip / slots)
-    assert bucket.taken[-1] <= 1.05 * least + 3 / per_second + 5 * round_trip + 2, "some answers and seconds to learn"
+    # A count may not include the requests in flight, so one round trip takes at most a burst, less the reserve.
+    least = max((count - size) / per_second, count * round_trip / min(slots, size - 1))
+    assert bucket.taken[-1] <= 1.05 * least + 3 / per_second + 5 * round_trip + 1, "some answers and a second to learn"
