@@ -168,6 +168,17 @@ def test_a_folder_that_something_else_replaced_cannot_be_written(store, folder, 
     assert not [path for path in folder.parent.iterdir() if path.name not in {"before", folder.name}]
 
 
+def test_a_file_that_cannot_be_written_is_named_with_its_folder(store, folder):
+    """As without write access to one folder: many folders have a file of that name."""
+    record = a_record("one")
+    store.save(an_update(record))
+    (file,) = folder.rglob("one.json")
+    (file.parent / ".half-written").mkdir()
+    with pytest.raises(PublishError) as caught:
+        store.save(an_update(a_record("one", arm_api_version="2025-04-01")))
+    assert caught.value.message == f"Status cannot be written to {file}: File exists."
+
+
 def test_links_are_neither_read_nor_written_through(store, folder, tmp_path: Path):
     store.save(an_update(a_record("one")))
     outside = tmp_path / "outside"

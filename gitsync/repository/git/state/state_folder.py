@@ -178,25 +178,34 @@ class StatusFolder:
 
     def _write(self, folder: int, path: str, content: bytes) -> None:
         """Replace a file as a whole: readers see the old one or the new one."""
-        *folders, name = path.split("/")
-        with open_below(folder, folders, self._output_path.path, makes=_FOLDER_MODE) as parent:
+        with self._open_parent(folder, path, makes=_FOLDER_MODE) as (parent, name):
             replace_file(parent, name, content, _FILE_MODE, temporary=_HALF_WRITTEN)
 
     def _remove(self, folder: int, path: str) -> None:
         """Remove a file, and the folders that it leaves empty."""
-        *folders, name = path.split("/")
-        with suppress(FileNotFoundError), open_below(folder, folders, self._output_path.path) as parent:
+        with suppress(FileNotFoundError), self._open_parent(folder, path) as (parent, name):
             os.unlink(name, dir_fd=parent)
         # git has no empty folders either, so both stores keep the same tree.
-        while folders:
-            *folders, name = folders
-            with suppress(FileNotFoundError), open_below(folder, folders, self._output_path.path) as parent:
+        while path := path.rpartition("/")[0]:
+            with suppress(FileNotFoundError), self._open_parent(folder, path) as (parent, name):
                 try:
                     os.rmdir(name, dir_fd=parent)
                 except OSError as error:
                     if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
                         raise
                     return
+
+    @contextmanager
+    def _open_parent(self, folder: int, path: str, *, makes: int | None = None) -> Iterator[tuple[int, str]]:
+        """The descriptor of the folder that a path leads to, and the name of the last step there."""
+        *folders, name = path.split("/")
+        with open_below(folder, folders, self._output_path.path, makes=makes) as parent:
+            try:
+                yield parent, name
+            except OSError as error:
+                # The system names what was asked of it: a name without its folder, or the temporary one.
+                error.filename = str(self._output_path.path / path)
+                raise
 
     def _sync(self, folder: int, all_steps: Iterable[tuple[str, ...]]) -> None:
         """Flush the names in folders to the disk; what was removed has none."""
