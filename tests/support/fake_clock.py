@@ -2,7 +2,6 @@
 
 import asyncio
 import heapq
-import itertools
 from datetime import UTC, datetime, timedelta
 
 START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
@@ -15,7 +14,6 @@ class FakeClock:
         self.elapsed = 0.0
         self.slept: list[float] = []
         self._sleepers: list[tuple[float, int]] = []
-        self._count = itertools.count()
 
     def now(self) -> datetime:
         return START + timedelta(seconds=self.elapsed)
@@ -25,7 +23,7 @@ class FakeClock:
 
     async def sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
-        turn = (self.elapsed + seconds, next(self._count))
+        turn = (self.elapsed + seconds, len(self.slept))
         heapq.heappush(self._sleepers, turn)
         try:
             await asyncio.sleep(0.002)
