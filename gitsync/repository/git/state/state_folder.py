@@ -203,7 +203,7 @@ class StatusFolder:
             try:
                 yield parent, name
             except OSError as error:
-                # The system names what was asked of it: a name without its folder, or the temporary one.
+                # The system names what it got: a name without its folder, or the temporary one.
                 error.filename = str(self._output_path.path / path)
                 raise
 
