@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.repository.units.kustomize import has_tool
+from tests.support.programs import needs_build_tool
 from tests.support.warm_process import write_interpreter
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,7 +74,7 @@ def test_documents_of_four_sorts_are_measured_beside_the_parser(python):
     )
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 def test_a_large_root_is_measured_beside_one_of_which_everything_is_built(python):
     command = [python, "-m", "bench.roots", "--files", "20", "--ours", "10"]
     done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)

@@ -13,10 +13,10 @@ from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.reader import read_manifests
 from gitsync.desired.request.build import prepare
 from gitsync.model.reconcile_policy import Policy
-from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.command_line import run_here
+from tests.support.programs import needs_build_tool
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "examples" / "manifests"
@@ -109,7 +109,7 @@ def test_the_documents_count_them_right(manifests, page):
     assert {int(number) for number in told} == {len(manifests.resources)}
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 @pytest.mark.parametrize("cluster", ["prod", "dev"])
 def test_each_cluster_of_the_tree_of_flux_has_its_own_values(cluster):
     found = read_offline(Config(source=str(ROOT / "examples" / "flux"), path=f"clusters/{cluster}"), Redactions())

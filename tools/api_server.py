@@ -61,7 +61,8 @@ class Server:
         try:
             return json.loads(self._send(method, path, body))
         except HTTPError as error:
-            raise Refused(error.code, f"{method} {path}: {error.code} {error.read().decode()}") from error
+            with error:
+                raise Refused(error.code, f"{method} {path}: {error.code} {error.read().decode()}") from error
 
     def is_ready(self) -> bool:
         try:

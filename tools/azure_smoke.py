@@ -192,6 +192,7 @@ def send(target: Target, method: str, arm_id: str, api: str, body: Any = None) -
             text = answer.read()
             return answer.status, json.loads(text) if text else None
     except urllib.error.HTTPError as error:
+        error.close()
         return error.code, None
 
 

@@ -80,6 +80,7 @@ def check_name(version: str) -> None:
             project = json.load(response)
         urls, versions = (project["info"]["project_urls"] or {}).values(), list(project["releases"])
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code == http.HTTPStatus.NOT_FOUND:
             return  # the first release
         raise NotReleasableError(f"{address} answered {error.code}: whose name {name} is, is not known.") from error

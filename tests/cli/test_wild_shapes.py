@@ -14,16 +14,15 @@ from gitsync.model.verdict import Verdict
 from gitsync.planning.run_problems import fail_unread
 from gitsync.report.json import build_problem
 from gitsync.repository.secrets.stores import SecretStores
-from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.cli import wild_shapes as wild
 from tests.support.git_repositories import add_remote, commit_all, init_repository
-from tests.support.programs import needs_helm
+from tests.support.programs import needs_build_tool, needs_helm
 from tests.support.sops_rig import rig
 from tests.support.world import World
 
-pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+pytestmark = needs_build_tool
 
 
 class Expected(NamedTuple):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from gitsync.repository.units.kustomize import has_tool
+
 LANGUAGE_SERVER_VERSION = "1.25.0"
 """Of yaml-language-server. `.ci/run` installs it from npm."""
 
@@ -17,6 +19,9 @@ def _has_language_server() -> bool:
         package and package.exists() and json.loads(package.read_text()).get("version") == LANGUAGE_SERVER_VERSION
     )
 
+
+needs_build_tool = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+"""Either of them builds kustomizations."""
 
 needs_helm = pytest.mark.skipif(shutil.which("helm") is None, reason="helm is not installed")
 needs_kustomize = pytest.mark.skipif(shutil.which("kustomize") is None, reason="kustomize is not installed")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitsync.repository.units.kustomize import has_tool
+from tests.support.programs import needs_build_tool
 from tests.support.shell_commands import run_shells_here
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,13 +22,12 @@ def tool():
 
 
 BUILT = ("docs/variables.md", "docs/argocd.md")
-NEEDS_TOOL = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
 RUN = sorted(
     str(page.relative_to(ROOT))
     for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
     if "```console" in page.read_text(encoding="utf-8")
 )
-PAGES = [pytest.param(page, marks=NEEDS_TOOL) if page in BUILT else page for page in RUN]
+PAGES = [pytest.param(page, marks=needs_build_tool) if page in BUILT else page for page in RUN]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -6,17 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
 from gitsync.cli.offline import read_offline
 from gitsync.model.reconcile_policy import Policy
-from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.cluster_objects import make_list, make_object
+from tests.support.programs import needs_build_tool
 from tests.support.world import GROUP_ID, VNET_ID, World, of
 
-pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+pytestmark = needs_build_tool
 
 PREFIXES = {"addressPrefixes": ["10.0.0.0/16"]}
 SKIP = {"serviceoperator.azure.com/reconcile-policy": "skip"}

@@ -10,6 +10,7 @@ from gitsync.desired.request.build import prepare
 from gitsync.emulator.settings import EmulatorSettings
 from gitsync.model.verdict import Action, Verdict
 from tests.support.fault_rules import rules
+from tests.support.programs import needs_build_tool
 from tests.support.world import CATALOG, SUBSCRIPTION, World
 
 ORDER = "gitsync/depends-on"
@@ -133,6 +134,7 @@ UNITS = {"cluster/base.yaml": flux("base"), "cluster/apps.yaml": flux("apps", "b
 STAYING = {"base/stay.yaml": group("base-stay"), "apps/stay.yaml": group("apps-stay")}
 
 
+@needs_build_tool
 def test_deletes_go_against_the_order_of_units(world):
     world.says_files(UNITS | STAYING | {"base/go.yaml": group("a-base"), "apps/go.yaml": group("z-apps")}).sync()
     assert world.writes.index(f"PUT {path('a-base')}") < world.writes.index(f"PUT {path('z-apps')}")
@@ -140,6 +142,7 @@ def test_deletes_go_against_the_order_of_units(world):
     assert world.sent("DELETE") == [path("z-apps"), path("a-base")]
 
 
+@needs_build_tool
 def test_what_is_held_in_the_later_unit_holds_no_delete_in_the_one_before(world):
     world.says_files(UNITS | STAYING | {"base/go.yaml": group("a-base"), "apps/go.yaml": held("z-apps")}).sync()
     report = world.says_files(UNITS | STAYING).sync(prune=True, max_deletes=2)
@@ -147,6 +150,7 @@ def test_what_is_held_in_the_later_unit_holds_no_delete_in_the_one_before(world)
     assert world.sent("DELETE") == [path("a-base")]
 
 
+@needs_build_tool
 def test_a_resource_of_the_later_unit_that_stays_broken_holds_no_delete_in_the_one_before(world):
     refusal = (
         "{match: {method: PUT, path: '*/apps-stay'}, answer: {status: 403, code: AuthorizationFailed, message: No.}}"

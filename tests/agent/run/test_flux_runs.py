@@ -11,13 +11,13 @@ from gitsync.agent.run.revision_plan import plan_revisions
 from gitsync.cli.offline import read_offline
 from gitsync.model.problem import Level
 from gitsync.model.verdict import Action
-from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.loose_git import LooseAccess
+from tests.support.programs import needs_build_tool
 from tests.support.world import SUBSCRIPTION, World, of
 
-pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+pytestmark = needs_build_tool
 
 PROD = "clusters/prod"
 

@@ -292,9 +292,9 @@ def with_a_branch(world: World, bare: Path) -> Path:
     add_remote(world.folder, bare)
     push_main(world.folder, bare)
     (world.state / ".lock").unlink()
-    tree = ("--git-dir", str(bare), "--work-tree", str(world.state))
+    tree = ("-c", "user.name=T", "-c", "user.email=t@x", "--git-dir", str(bare), "--work-tree", str(world.state))
     world.git(*tree, "add", "--all")
-    commit = world.git("--git-dir", str(bare), "commit-tree", world.git(*tree, "write-tree"), "-m", "Status")
+    commit = world.git(*tree, "commit-tree", world.git(*tree, "write-tree"), "-m", "Status")
     world.git("--git-dir", str(bare), "update-ref", "refs/heads/gitsync/status", commit)
     return bare
 

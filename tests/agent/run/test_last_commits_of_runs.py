@@ -19,11 +19,11 @@ from gitsync.report.html.page import render as render_page
 from gitsync.report.pipelines import annotate_github
 from gitsync.repository.git.git_access import GitAccess
 from gitsync.repository.git.source.checkout import open_checkout
-from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.builders import record, vnet
 from tests.support.git_repositories import amend
+from tests.support.programs import needs_build_tool
 from tests.support.world import GROUP, SUBNET, VNET, VNET_ID, World, of
 
 HUB = {"group.yaml": GROUP, "net/hub.yaml": VNET}
@@ -104,7 +104,7 @@ def test_a_delete_is_shown_where_its_manifest_was_last(world):
     assert annotation.startswith(f"{begin}Removed from git. Only a sync with --prune deletes it.%0A")
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 def test_for_a_rendered_unit_it_is_the_last_commit_below_the_unit(world):
     base = {
         "base/kustomization.yaml": "resources: [group.yaml, hub.yaml]\n",

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from gitsync.agent.run.revision_plan import plan_revisions
 from gitsync.cli.main import run
 from gitsync.model.verdict import Action, Verdict
-from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.git_repositories import commit_all
 from tests.support.hypothesis_profile import scale
 from tests.support.loose_git import LooseAccess
+from tests.support.programs import needs_build_tool
 from tests.support.world import World, of
 
 HUB = """\
@@ -38,7 +38,6 @@ kind: Kustomization
 metadata: {name: k, namespace: flux-system}
 spec: {path: ./k, prune: true, sourceRef: {kind: GitRepository, name: flux-system}}
 """
-needs_kustomize = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
 
 
 @pytest.fixture
@@ -101,7 +100,7 @@ UNNAMED: list[tuple[dict[str, str], str, str]] = [
 """Files that may declare any group, so each row is alone."""
 
 
-@needs_kustomize
+@needs_build_tool
 def test_files_that_are_not_used_hold_what_they_name(world):
     names = [f"hub{row}" for row in range(len(READABLE))]
     write(world, {f"row{row}/net/hub.yaml": HUB.replace("hub", name) for row, name in enumerate(names)})
@@ -121,7 +120,7 @@ def of_row(text: str, row: int) -> str:
     return text.replace("name: hub", f"name: hub{row}").replace("path: ./k", f"path: ./row{row}/k")
 
 
-@needs_kustomize
+@needs_build_tool
 @pytest.mark.parametrize(("files", "named", "why"), UNNAMED, ids=[row[-1] for row in UNNAMED])
 def test_a_file_that_may_name_it_holds_it(started, files, named, why):
     check_held(started, {"net/hub.yaml": None, **files}, {"hub": (named, why)})
@@ -155,7 +154,7 @@ UNREADABLE: list[tuple[Callable[[World], None], str, str]] = [
 ]  # fmt: skip
 
 
-@needs_kustomize
+@needs_build_tool
 @pytest.mark.parametrize(("make", "named", "why"), UNREADABLE, ids=[row[-1] for row in UNREADABLE])
 def test_a_location_that_cannot_be_read_holds_what_was_removed_when_it_came(started, make, named, why):
     (started.folder / "net" / "hub.yaml").unlink()
@@ -231,7 +230,7 @@ def test_a_file_outside_of_the_path_holds_what_moved_there_and_no_other_environm
     assert of(report, "ResourceGroup", "other").action is Action.DELETE, "that of prod was there before"
 
 
-@needs_kustomize
+@needs_build_tool
 def test_a_kustomization_that_drops_a_file_deletes_what_it_declares(world):
     named = {
         "k/kustomization.yaml": "resources: [hub.yaml, o.yaml]\npatches: [{path: p.yaml}]\n",
@@ -247,7 +246,7 @@ def test_a_kustomization_that_drops_a_file_deletes_what_it_declares(world):
     assert len(world.sent("DELETE")) == 1, "also in a run that no longer finds it in the history"
 
 
-@needs_kustomize
+@needs_build_tool
 def test_a_folder_that_gets_a_kustomization_which_forgets_a_file_deletes_nothing(world):
     write(world, {"k/hub.yaml": HUB, "k/o.yaml": OTHER})
     world.sync()
@@ -283,7 +282,7 @@ NAMES = ("one-group", "second-one", "the-third")
 STEPS = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(sorted(LOCATIONS))), min_size=1, max_size=5)
 
 
-@needs_kustomize
+@needs_build_tool
 @settings(max_examples=scale(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS)
 @example(steps=[("second-one", "beside"), ("one-group", "unbuilt"), ("second-one", "gone")])

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import textwrap
 from datetime import UTC, datetime
 
@@ -26,6 +25,7 @@ from gitsync.settings.config.config import Config
 from tests.support.builders import prepared, record, vnet, vnet_id
 from tests.support.fault_rules import rules
 from tests.support.parts import change
+from tests.support.programs import needs_build_tool
 from tests.support.world import CATALOG, GROUP, GROUP_ID, SUBNET, SUBNET_ID, SUBSCRIPTION, VNET, VNET_ID, World, of
 
 BROKEN = "apiVersion: network.azure.com/v1\nkind: [\n"
@@ -251,7 +251,7 @@ def test_a_run_about_a_part_sees_the_slip_in_the_rest(with_hub):
     assert (found.condition.reason, with_hub.sent("DELETE")) == ("PruneHeld", [])
 
 
-@pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="no kustomize here")
+@needs_build_tool
 def test_a_kustomization_that_fails_holds_its_own_unit_and_the_rest_goes_on(world):
     built = {"net/kustomization.yaml": "resources: [hub.yaml]\n", "net/hub.yaml": VNET}
     world.says_files(GROUP_FILE | built | {"mesh/mesh.yaml": OTHER}).sync()

@@ -9,7 +9,6 @@ import pytest
 
 from gitsync.agent.run.revision_plan import plan_revisions
 from gitsync.model.verdict import Verdict
-from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.agent.run.test_argocd_runs import application
@@ -17,7 +16,7 @@ from tests.agent.run.test_flux_runs import flux
 from tests.agent.run.test_helm_runs import RELEASE
 from tests.support.git_repositories import commit_all, init_repository
 from tests.support.loose_git import LooseAccess
-from tests.support.programs import needs_helm
+from tests.support.programs import needs_build_tool, needs_helm
 from tests.support.replaced_files import (
     ANNEX,
     FORMS,
@@ -187,11 +186,10 @@ BASE = {
 FLUX = {f"{CLUSTER}/infra.yaml": flux("infra", "./infra"), "infra/hub.yaml": HUB.decode(), "infra/other.yaml": OTHER}
 ARGO = {f"{CLUSTER}/app.yaml": application("net", "net"), "net/hub.yaml": HUB.decode(), "net/other.yaml": OTHER}
 
-needs_kustomize = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
 UNITS = [
-    pytest.param(BASE, "base/hub.yaml", id="a file of a base", marks=needs_kustomize),
-    pytest.param(BASE, "prod/kustomization.yaml", id="a kustomization", marks=needs_kustomize),
-    pytest.param(FLUX, "infra/hub.yaml", id="a file in a folder of Flux", marks=needs_kustomize),
+    pytest.param(BASE, "base/hub.yaml", id="a file of a base", marks=needs_build_tool),
+    pytest.param(BASE, "prod/kustomization.yaml", id="a kustomization", marks=needs_build_tool),
+    pytest.param(FLUX, "infra/hub.yaml", id="a file in a folder of Flux", marks=needs_build_tool),
     pytest.param(ARGO, "net/hub.yaml", id="a file in a folder of Argo CD"),
     pytest.param(CHART, "charts/app/templates/hub.yaml", id="the template of a chart", marks=needs_helm),
     pytest.param(CHART, "charts/app/Chart.yaml", id="the description of a chart", marks=needs_helm),

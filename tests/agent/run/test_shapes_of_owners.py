@@ -2,7 +2,6 @@
 is validated, synced twice, and loses a resource, beside a neighbour that never builds.
 """
 
-import shutil
 import textwrap
 
 import pytest
@@ -10,9 +9,9 @@ import pytest
 from gitsync.model.verdict import Verdict
 from tests.agent.run.test_secret_digests import KEY
 from tests.support.command_line import run_here
+from tests.support.programs import needs_build_tool
 from tests.support.world import SUBSCRIPTION, World
 
-TOOL = shutil.which("kustomize") or shutil.which("kubectl")
 GROUP_ID = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/identities-prod-rg"
 
 NEIGHBOUR = {
@@ -56,7 +55,7 @@ def codes(report):
     return [problem.code for problem in report.problems if problem.is_error]
 
 
-@pytest.mark.skipif(TOOL is None, reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 def test_a_group_that_each_kustomization_includes(world):
     world.says_files({**shared("blue", "green", "red"), **NEIGHBOUR})
     validated = run_here("validate", folder=world.folder)
@@ -72,7 +71,7 @@ def test_a_group_that_each_kustomization_includes(world):
     assert (report.exit_code, sorted(world.sent("DELETE"))) == (0, sorted([ids("green"), ids("red")])), "it is detached"
 
 
-@pytest.mark.skipif(TOOL is None, reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 def test_a_group_with_different_bodies_is_an_error_of_those_that_have_it(world):
     files = shared("blue", "green")
     files["teams/green/kustomization.yaml"] += textwrap.dedent("""\

@@ -12,10 +12,10 @@ from gitsync.repository.units.object_reader import CONTROLLERS
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.command_line import run_here
-from tests.support.programs import needs_kustomize
+from tests.support.programs import needs_build_tool
 from tests.support.world import SUBSCRIPTION, World
 
-pytestmark = needs_kustomize
+pytestmark = needs_build_tool
 
 GROUP = """\
 apiVersion: resources.azure.com/v1api20200601

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from gitsync.agent.run.revision_plan import plan_revisions
@@ -13,11 +11,10 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from tests.support.loose_git import LooseAccess
+from tests.support.programs import needs_build_tool
 from tests.support.world import GROUP_ID, VNET_ID, World, of
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("kustomize") or shutil.which("kubectl")), reason="neither kustomize nor kubectl is installed"
-)
+pytestmark = needs_build_tool
 
 GROUP = """\
 apiVersion: resources.azure.com/v1api20200601

@@ -14,8 +14,8 @@ from gitsync.model.unit import Substitution, Unit, UnitOptions, ValuesReference
 from gitsync.model.unit_kind import UnitKind
 from gitsync.model.verdict import Verdict
 from gitsync.repository.secrets.stores import SecretStores
-from gitsync.repository.units.kustomize import has_tool
 from tests.support.memory_places import MemorySource
+from tests.support.programs import needs_build_tool
 from tests.support.world import GROUP_ID, VNET_ID, World, of
 
 SCRIPT = """\
@@ -277,7 +277,7 @@ units:
 """
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 def test_kustomizations_of_one_base_have_values_of_their_own(world):
     files = {
         "base/kustomization.yaml": "resources: [rg.yaml]\n",

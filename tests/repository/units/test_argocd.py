@@ -19,9 +19,8 @@ from gitsync.repository.units.controller_objects import MOST
 from gitsync.repository.units.declarations import ThisRepository
 from gitsync.repository.units.discovery import collect_units
 from gitsync.repository.units.kustomization_reader import KustomizationReader
-from gitsync.repository.units.kustomize import has_tool
 from tests.repository.units.trees import GROUP, MemoryTree
-from tests.support.programs import needs_helm
+from tests.support.programs import needs_build_tool, needs_helm
 
 HERE = "https://github.com/acme/estate.git"
 REPOSITORY = ThisRepository(lambda: "github.com/acme/estate", lambda: "dev")
@@ -573,7 +572,7 @@ def test_one_name_with_two_meanings_is_an_error() -> None:
     assert codes == [("DuplicateUnit", "apps/b.yaml")]
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 def test_everything_that_a_kustomize_source_changes_in_a_real_build() -> None:
     kustomize = {
         "namePrefix": "p-",

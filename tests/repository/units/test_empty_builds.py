@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from gitsync.model.problem import Level
@@ -13,8 +11,9 @@ from gitsync.repository.units.build_sandbox import Builds
 from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.unit_builds import build_units
 from tests.repository.units.trees import GROUP, MemoryTree
+from tests.support.programs import needs_build_tool
 
-pytestmark = pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="no kustomize here")
+pytestmark = needs_build_tool
 
 TEXT = GROUP.decode()
 LOCAL = "{config.kubernetes.io/local-config: 'true'}"

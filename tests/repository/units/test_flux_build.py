@@ -19,9 +19,9 @@ from gitsync.repository.units.build_sandbox import Builds
 from gitsync.repository.units.discovery import collect_units
 from gitsync.repository.units.flux_build import lay_out, lay_over, make_metadata_fields
 from gitsync.repository.units.kustomization_reader import KustomizationReader
-from gitsync.repository.units.kustomize import has_tool
 from gitsync.repository.units.unit_builds import build_units
 from tests.repository.units.trees import GROUP, MemoryTree
+from tests.support.programs import needs_build_tool
 
 HEAD = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
 SOURCE = "sourceRef: {kind: GitRepository, name: flux-system}"
@@ -235,7 +235,7 @@ spec:
 """A Kustomization in the output of another one, with variables, one of which a third one declares."""
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 def test_everything_that_a_kustomization_changes_in_a_real_build() -> None:
     built = build(NESTED)
     assert list_problems(built) == []
@@ -269,7 +269,7 @@ spec:
 """
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 def test_what_the_operator_gives_changes_nothing_else_in_the_object_at_the_root() -> None:
     """Flux is given that object as it is: its other variables are those of the folder that it builds."""
     built = build({"prod/all.yaml": ROOT, "apps/eu/group.yaml": GROUP.decode()}, region="eu")
@@ -308,7 +308,7 @@ patches:
     return files
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 @pytest.mark.parametrize("clusters", [["prod"], ["dev", "prod"]])
 def test_an_object_that_an_overlay_builds_is_in_the_folder_of_the_overlay(clusters: list[str]) -> None:
     """What that folder declares is found once, with the variables of the object."""
@@ -321,7 +321,7 @@ def test_an_object_that_an_overlay_builds_is_in_the_folder_of_the_overlay(cluste
     }
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 def test_a_fault_in_the_base_of_an_overlay_may_hide_any_unit_of_its_folder() -> None:
     files = bootstrap("prod", more="prune: maybe")
     files["fleet/prod/kustomization.yaml"] = "resources: [../base]\n"
@@ -408,7 +408,7 @@ def of_patches() -> tuple[AllUnits, Mapping[str, Any]]:
     return built, {resource.key.name: resource for resource in manifests.resources}
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 @pytest.mark.parametrize(
     ("number", "files", "tags", "problems"),
     [(number, *row) for number, row in enumerate(PATCHES.values())],
@@ -432,7 +432,7 @@ def test_a_variable_without_a_value_matters_where_its_text_ends_up(
     assert "gitsync_missing" not in repr(group.spec) + repr(group.problems)
 
 
-@pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+@needs_build_tool
 def test_a_patch_that_is_one_only_with_its_value_is_an_error() -> None:
     (error,) = list_problems(build(patched(f"{MERGE}  tags: {{c: d}}\n${{none}}")))
     assert (error.code, error.field) == ("VariableNotSet", "spec.patches[0].patch")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +16,7 @@ from gitsync.repository.units.helm import make_chart_job
 from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.settings.processes.programs import Grace
 from tests.repository.units.trees import MemoryTree
-from tests.support.programs import needs_helm
+from tests.support.programs import needs_build_tool, needs_helm
 
 GROUP = """\
 apiVersion: resources.azure.com/v1api20200601
@@ -104,10 +103,9 @@ def test_charts_at_local_paths_are_put_into_the_copy():
     assert sorted(sources) == ["# Source: part/templates/a.yaml", "# Source: team/charts/inner/templates/b.yaml"]
 
 
+@needs_build_tool
 @needs_helm
 def test_changes_of_a_kustomization_are_laid_over_the_result():
-    if not (shutil.which("kustomize") or shutil.which("kubectl")):
-        pytest.skip("neither kustomize nor kubectl is installed")
     patch = "apiVersion: resources.azure.com/v1api20200601\nkind: ResourceGroup\nmetadata: {name: team}\nspec: {location: uk}"
     text = render(
         FILES, changes={"patches": [{"patch": patch.replace("name: team", "name: team, namespace: default")}]}

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -14,11 +13,10 @@ from gitsync.errors import SourceError
 from gitsync.repository.units.build_sandbox import UnbuildableError, write_files
 from gitsync.repository.units.kustomize import build
 from tests.repository.units.trees import GROUP
+from tests.support.programs import needs_build_tool
 
 BASE = "base/kustomization.yaml"
 FILES = {BASE: b"resources: [group.yaml]\n", "base/group.yaml": GROUP}
-HAS_TOOL = bool(shutil.which("kustomize") or shutil.which("kubectl"))
-needs_tool = pytest.mark.skipif(not HAS_TOOL, reason="neither kustomize nor kubectl is installed")
 LAST = 'for last; do :; done\ncd "$last"\n'
 
 
@@ -133,7 +131,7 @@ def test_whatever_the_paths_nothing_is_outside(paths):
         assert outside == []
 
 
-@needs_tool
+@needs_build_tool
 def test_the_real_tool_names_the_file_of_each_manifest():
     files = FILES | {"overlays/prod/kustomization.yaml": b"resources: [../../base]\nnamePrefix: prod-\n"}
     built = build("overlays/prod/kustomization.yaml", files)
@@ -141,7 +139,7 @@ def test_the_real_tool_names_the_file_of_each_manifest():
     assert b"path: ../source/base/group.yaml" in built
 
 
-@needs_tool
+@needs_build_tool
 @pytest.mark.parametrize("is_restricted", [True, False])
 def test_the_real_tool_reads_a_file_beside_its_folder_only_without_the_restrictor(is_restricted):
     files = {BASE: b"resources: [../plain/other.yaml]\n", "plain/other.yaml": GROUP}

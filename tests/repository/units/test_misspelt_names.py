@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from gitsync.repository.units.discovery import collect_units
@@ -11,6 +9,7 @@ from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.misspelt_names import list_misspelt
 from tests.repository.units.trees import GROUP as ASO
 from tests.repository.units.trees import MemoryTree
+from tests.support.programs import needs_build_tool
 from tests.support.world import GROUP, World
 
 HEADER = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
@@ -112,7 +111,7 @@ def test_the_files_of_its_folder_are_not_read_as_they_are(path):
     assert ([unit.file for unit in units.built], units.plain) == (["dev/kustomisation.yaml"], ())
 
 
-@pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="no kustomize here")
+@needs_build_tool
 def test_a_run_creates_nothing_without_the_prefix_and_holds_deletes(tmp_path):
     built = {"dev/rg.yaml": GROUP, "dev/kustomization.yaml": PREFIX}
     world = World(tmp_path).says_files(built)

@@ -1,6 +1,5 @@
 """What becomes of units: files with their units, and a problem for each that is not built."""
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -16,6 +15,7 @@ from gitsync.repository.units.kustomization_reader import KustomizationReader
 from gitsync.repository.units.kustomize import KustomizeJob
 from gitsync.repository.units.unit_builds import build_units, list_inputs
 from tests.repository.units.trees import GROUP, MemoryTree
+from tests.support.programs import needs_build_tool
 
 GOOD = {"a/kustomization.yaml": "resources: [g.yaml]", "a/g.yaml": GROUP}
 PLAIN = {"a/kustomization.yaml": "resources: [g.yaml]", "a/g.yaml": b"kind: A\n"}
@@ -217,7 +217,7 @@ def test_inputs_of_what_cannot_be_read_are_all_of_its_folder():
     assert list_inputs(units, KustomizationReader(MemoryTree(files))) == {*files} - {"c/y"}
 
 
-@pytest.mark.skipif(not (shutil.which("kustomize") or shutil.which("kubectl")), reason="neither tool is installed")
+@needs_build_tool
 def test_a_secret_in_a_patch_is_not_shown():
     patch = "patches:\n- patch: |\n    kind: Secret\n    stringData: {password: s3cr3t-word}\n    x: [\n"
     (problem,) = built({"a/kustomization.yaml": patch}, unit("a/kustomization.yaml")).problems

@@ -6,19 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from gitsync.model.report import Report
 from gitsync.model.verdict import DRIFTED
-from gitsync.repository.units.kustomize import has_tool
 from gitsync.workflows.accept.drift import Accepted
-from tests.support.programs import needs_helm
+from tests.support.programs import needs_build_tool, needs_helm
 from tests.support.world import World
 from tests.workflows.accept.built_table import FLUX, HELM, KUSTOMIZE, BuiltDrift, release_charts
 from tests.workflows.accept.drift_table import TAGGED
 from tests.workflows.accept.test_accept import accept
 
-pytestmark = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
+pytestmark = needs_build_tool
 
 
 TOGETHER = 5

@@ -13,6 +13,7 @@ from gitsync.settings.config.config import Config
 from gitsync.settings.redaction import Redactions
 from gitsync.workflows.accept.edit_proof import Tree, open_tree
 from tests.support.git_repositories import commit_all, init_repository
+from tests.support.programs import needs_build_tool
 from tests.support.world import FakeClock, key
 
 GROUP = """\
@@ -96,6 +97,7 @@ def test_paths_count_from_a_folder_below_the_top_of_the_repository(repository: P
     assert tree.content("vnet.yaml") == VNET.encode()
 
 
+@needs_build_tool
 def test_a_kustomization_is_built_of_the_edited_files(repository: Path) -> None:
     (repository / "base" / "kustomization.yaml").write_text("resources: [vnet.yaml]\n")
     tree = make_tree(repository)

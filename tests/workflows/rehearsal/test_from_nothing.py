@@ -10,13 +10,12 @@ import pytest
 
 from gitsync.errors import ExitCode
 from gitsync.model.rehearsal import Rehearsal
-from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from gitsync.workflows.rehearsal.rehearse import rehearse
 from tests.agent.run import test_flux_runs, test_helm_runs
 from tests.support.fake_clock import FakeClock
 from tests.support.git_repositories import commit_all, init_repository
-from tests.support.programs import needs_helm
+from tests.support.programs import needs_build_tool, needs_helm
 from tests.support.world import run_to_end
 from tests.workflows.rehearsal.pieces import SCRIPT
 from tests.workflows.rehearsal.short_manifests import (
@@ -32,7 +31,6 @@ from tests.workflows.rehearsal.short_manifests import (
 )
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
-needs_kustomize = pytest.mark.skipif(not has_tool(), reason="neither kustomize nor kubectl is installed")
 PROD = "clusters/prod"
 
 
@@ -82,13 +80,13 @@ def test_the_landing_zone_comes_back(drill):
 
 
 FLUX = [
-    pytest.param(EXAMPLES / "flux", 3, ["data StorageAccount/fleet"], marks=needs_kustomize, id="the example"),
-    pytest.param(test_flux_runs.TREE, 3, [], marks=needs_kustomize, id="a cluster of flux bootstrap"),
+    pytest.param(EXAMPLES / "flux", 3, ["data StorageAccount/fleet"], marks=needs_build_tool, id="the example"),
+    pytest.param(test_flux_runs.TREE, 3, [], marks=needs_build_tool, id="a cluster of flux bootstrap"),
     pytest.param(
         test_helm_runs.TREE,
         1,
         ["value ResourceGroup/prod-web"],
-        marks=[needs_kustomize, needs_helm],
+        marks=[needs_build_tool, needs_helm],
         id="a HelmRelease with a value that git does not have",
     ),
 ]
@@ -183,6 +181,7 @@ def test_gaps_that_are_closed_leave_none(drill):
     assert len(rehearsal.writes) == 8
 
 
+@needs_build_tool
 def test_a_missing_value_of_a_cluster_is_a_gap_and_its_defaults_stay(drill):
     """A ConfigMap in git has what it has: a variable that it lacks has its default, also in a drill."""
     group = test_flux_runs.group("core", env="${env}", tier="${tier:=free}")

@@ -20,11 +20,11 @@ from gitsync.model.verdict import Action, Verdict
 from gitsync.repository.git.state.state_folder import StatusFolder
 from gitsync.repository.git.state.store import Update
 from gitsync.repository.secrets.stores import SecretStores
-from gitsync.repository.units.kustomize import has_tool
 from gitsync.settings.config.config import Config
 from tests.support.git_repositories import add_remote, init_bare, push_main
 from tests.support.memory_places import MemorySink, MemorySource
 from tests.support.parts import change
+from tests.support.programs import needs_build_tool
 from tests.support.world import (
     GROUP,
     GROUP_ID,
@@ -474,7 +474,7 @@ NAMED = "---\n".join(
 )
 
 
-@pytest.mark.skipif(not has_tool(), reason="no kustomize")
+@needs_build_tool
 def test_a_variable_of_a_secret_has_the_value_that_the_records_tell(world):
     """Else all names would be others, and the rehearsal would create and delete the whole estate."""
     world.secret_stores = SecretStores(
@@ -493,7 +493,7 @@ def test_a_variable_of_a_secret_has_the_value_that_the_records_tell(world):
     assert (rehearsal.exit_code, find(rehearsal, Blank.SECRETS)) == (0, None)
 
 
-@pytest.mark.skipif(not has_tool(), reason="no kustomize")
+@needs_build_tool
 def test_an_unknown_variable_of_a_secret_is_made_up(world):
     world.says_files({**TREE, "apps/net.yaml": NAMED})
     rehearsal = rehearse_world(world, path="clusters/prod")
