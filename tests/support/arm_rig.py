@@ -58,7 +58,7 @@ def anonymous(url: str, **network: Any) -> ArmAccess:
     return ArmAccess(
         cloud=make_cloud(url),
         sign_in=SignIn(method=Method.ANONYMOUS),
-        network=Network(**{"read_timeout": 5, **network}),
+        network=Network(**network),
     )
 
 

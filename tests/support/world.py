@@ -45,7 +45,7 @@ from gitsync.model.signin import Method, SignIn
 from gitsync.model.unit import Unit
 from gitsync.planning.run_problems import DEFAULT_AGENT
 from gitsync.providers.arm.arms import open_arms
-from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess
 from gitsync.providers.arm.client import is_check
 from gitsync.providers.arm.cloud import make_cloud
 from gitsync.report.progress import Silent
@@ -202,7 +202,6 @@ class World:
         return ArmAccess(
             cloud=make_cloud(url),
             sign_in=SignIn(method=Method.ANONYMOUS),
-            network=Network(read_timeout=5),
             limits=ARM_LIMITS,
             run_id=UUID(int=self.runs),
         )

@@ -66,7 +66,7 @@ class Tenants(World):
                 client_id="global-client",
                 client_secret=Secret("global-s3cret"),
             ),
-            network=Network(read_timeout=5, ca_bundle=self.ca.bundle),
+            network=Network(ca_bundle=self.ca.bundle),
         )
 
     def callers(self, method: str = "PUT") -> dict[str, str]:

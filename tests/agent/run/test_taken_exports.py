@@ -250,7 +250,7 @@ class VaultWorld(RemoteWorld):
         async with (
             super().azure() as azure,
             self.vault as vault,
-            open_connection(Network(ca_bundle=self.ca.bundle, read_timeout=5)) as way,
+            open_connection(Network(ca_bundle=self.ca.bundle)) as way,
             open_key_vault(vault.url, StaticCredential(), way, self.clock) as location,
         ):
             self.reads(location)

@@ -261,7 +261,7 @@ class Vaulted(World):
         async with (
             super().azure() as azure,
             self.vault as fake,
-            open_connection(Network(ca_bundle=self.ca.bundle, read_timeout=5)) as way,
+            open_connection(Network(ca_bundle=self.ca.bundle)) as way,
             open_key_vault(fake.url, StaticCredential(), way, self.clock) as vault,
         ):
             self.secret_stores = SecretStores(order=("manifests", "key-vault"), sources={"key-vault": vault})

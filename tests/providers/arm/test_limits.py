@@ -74,7 +74,7 @@ async def test_who_waits_for_a_slot_does_not_outlast_the_deadline():
 
 async def test_a_stop_ends_the_answer_that_drips_and_sends_nothing_to_those_in_line():
     """The first has its last seconds; the second must not take its slot then."""
-    async with rigged(access=lambda url: anonymous(url, concurrency=1, read_timeout=60)) as rig:
+    async with rigged(access=lambda url: anonymous(url, concurrency=1)) as rig:
         rig.server.on("GET", VNET, Say(fault=HANG))
         talks = [rig.talk(), rig.talk()]
         tasks = [asyncio.create_task(rig.arm.reader(talk).get(VNET, API)) for talk in talks]

@@ -6,7 +6,7 @@ import pytest
 
 from gitsync.errors import ArmError
 from gitsync.model.signin import Method, SignIn
-from gitsync.providers.arm.auth.arm_access import ArmAccess, Network
+from gitsync.providers.arm.auth.arm_access import ArmAccess
 from gitsync.providers.arm.client import open_arm
 from gitsync.providers.arm.cloud import make_cloud
 from gitsync.providers.arm.http.messages import ArmRequest
@@ -36,9 +36,7 @@ async def test_settings_of_the_sdk_do_not_count(monkeypatch):
     clock = FakeClock()
     async with serving() as server:
         server.on("GET", VNET, Say(200, {"id": VNET}))
-        access = ArmAccess(
-            cloud=make_cloud(server.url), sign_in=SignIn(method=Method.ANONYMOUS), network=Network(read_timeout=5)
-        )
+        access = ArmAccess(cloud=make_cloud(server.url), sign_in=SignIn(method=Method.ANONYMOUS))
         async with open_arm(access, clock) as arm:
             live = await arm.reader(Session(deadline=clock.monotonic() + 60)).get(VNET, API)
     assert live.body == {"id": VNET}
@@ -52,7 +50,6 @@ async def test_each_service_gets_the_token_of_its_audience_and_no_other():
         access = ArmAccess(
             cloud=make_cloud(arm_server.url),
             sign_in=SignIn(method=Method.CLIENT_SECRET),
-            network=Network(read_timeout=5),
         )
         async with open_arm(access, clock, credential) as arm:
             there = arm.reach_service(make_cloud(graph_server.url))

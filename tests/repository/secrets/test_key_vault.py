@@ -49,7 +49,7 @@ async def opened(ca, credential=None, **options):
     clock = FakeClock()
     async with (
         FakeKeyVault(ca.tls, **options) as fake,
-        open_connection(Network(ca_bundle=ca.bundle, read_timeout=5)) as way,
+        open_connection(Network(ca_bundle=ca.bundle)) as way,
         open_key_vault(fake.url, credential or StaticCredential(), way, clock) as vault,
     ):
         yield SimpleNamespace(fake=fake, vault=vault, clock=clock)
