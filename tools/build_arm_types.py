@@ -23,7 +23,7 @@ before it. Lines are objects with a `shape`:
 | shape | members of the line |
 |---|---|
 | object | `name`; `members`: the distance of each, or [distance, flags]; `others`: that of other members; `sensitive` |
-| variants | as an object, with `by`: the member whose value selects one of `variants`, which add members |
+| variants | as an object, with `by`: the member whose value selects one of `variants`, which add members; never empty |
 | list | `item`, `minItems`, `maxItems` |
 | string | `minLength`, `maxLength`, `pattern`, `sensitive`; `known`: some of its values |
 | choice | `values`: all of them |
@@ -64,6 +64,9 @@ LIMITS = {
 
 OWN = {"id": "StringType", "type": "StringLiteralType", "apiVersion": "StringLiteralType"}
 """Members that each resource has, and their types in the source."""
+
+REQUIRED = 1
+"""The flag of a member in the source."""
 
 Source = tuple[str, int, bool]
 """A type of the source: its file, its index there, and whether it is the body of a resource."""
@@ -121,7 +124,7 @@ class Namespace:
                 waiting.extend(self.types[source].inner.values())
 
     def _convert(self, source: Source) -> Type:
-        file, index, is_body = source
+        file, index, _ = source
         entry = self._files[file][index]
         kind = entry["$type"]
         if kind in LIMITS:
@@ -139,11 +142,28 @@ class Namespace:
             return self._convert_object(source, entry)
         if kind != "DiscriminatedObjectType":
             raise SystemExit(f"{file}#{index}: unknown type {kind}")
+        return self._convert_variants(source, entry)
+
+    def _convert_variants(self, source: Source, entry: Mapping[str, Any]) -> Type:
+        """An object whose discriminator selects further members."""
+        file, _, is_body = source
         converted = self._convert_object(source, {**entry, "properties": entry["baseProperties"]})
+        if not entry["elements"]:  # the source leaves them out, so any value may choose one, with any members
+            converted.inner["members", entry["discriminator"]] = self._find_plain(file, "StringType")
+            converted.flags[entry["discriminator"]] = REQUIRED
+            converted.inner["", "others"] = self._find_plain(file, "AnyType")
+            return converted
         converted.facts |= {"shape": "variants", "by": entry["discriminator"]}
         for value, reference in entry["elements"].items():
             converted.inner["variants", value] = (file, find_index(reference), is_body)
         return converted
+
+    def _find_plain(self, file: str, kind: str) -> Source:
+        """Find the type of a kind without limits in a file, which gets it if it has none."""
+        types, plain = self._files[file], {"$type": kind}
+        if plain not in types:
+            types.append(plain)
+        return file, types.index(plain), False
 
     def _convert_union(self, file: str, entry: Mapping[str, Any]) -> Type:
         """Texts, of which the source lists all, or some if one of them is any string."""

@@ -163,6 +163,18 @@ def test_a_type_is_read_back_with_its_versions_and_its_body(checkout, tmp_path):
     assert found["shape"].find_variant("round").members.keys() == {"kind", "radius"}
 
 
+def test_an_object_whose_variants_are_not_known_takes_any(checkout, tmp_path):
+    """As the placement policies of Service Fabric: the source has the base type alone."""
+    things = make_things("2024-01-01")
+    things[12]["elements"] = {}
+    write(checkout, things)
+    body = open_built(checkout, tmp_path / "data").find_body("Microsoft.Things/things", "2024-01-01")
+    shape = body.members["properties"].type.members["shape"].type
+    members = {name: (found.type.shape, found.is_required) for name, found in shape.members.items()}
+    assert (shape.shape, shape.by, members) == ("object", "", {"area": ("integer", False), "kind": ("string", True)})
+    assert shape.others.shape == "any"
+
+
 def test_what_can_only_be_read_has_no_body(checkout, tmp_path):
     write(checkout, make_things("2024-01-01"))
     types = open_built(checkout, tmp_path / "data")

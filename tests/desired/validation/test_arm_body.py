@@ -22,11 +22,16 @@ SHIR = ("Microsoft.DataFactory/factories/integrationRuntimes", "2018-06-01")
 MACHINE = ("Microsoft.Compute/virtualMachines", "2024-07-01")
 ACCOUNT = ("Microsoft.Storage/storageAccounts", "2023-05-01")
 SITE = ("Microsoft.Web/sites", "2023-12-01")
+SERVICE = ("Microsoft.ServiceFabric/clusters/applications/services", "2021-06-01")
 BUDGET = ("Microsoft.Consumption/budgets", "2023-05-01")
 
 
 def check(resource_type, body, **others):
     return check_body(body, *resource_type, **others)
+
+
+def placed(**policy):
+    return {"properties": {"serviceKind": "Stateless", "servicePlacementPolicies": [policy]}}
 
 
 def show(findings):
@@ -247,6 +252,7 @@ def test_limits_are_warnings(body, code, fault):
         (WORKFLOW, {"tags": {"$$secret": "x", "$connections": "y"}}, "names of tags"),
         (SHIR, {"properties": {"type": "selfhosted", "typeProperties": {}}}, "a variant in any case"),
         (SHIR, {"properties": {"type": {"$configMap": {}}, "typeProperties": {}}}, "a variant that is filled in"),
+        (SERVICE, placed(type="InvalidDomain", domainName="fd:/a"), "a variant of those that ARM's types leave out"),
         (("Microsoft.Logic/workflows", "2030-01-01"), {"x": 1}, "a version that is not known"),
         (("Microsoft.Nothing/such", "2019-05-01"), {"x": 1}, "a type that is not known"),
         (("Microsoft.Logic/workflows/runs", "2019-05-01"), {"x": 1}, "a type that can only be read"),
