@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from gitsync.desired.catalog.arm_types import open_arm_types
 from gitsync.desired.catalog.body_words import escape
 from gitsync.desired.catalog.catalog import open_catalog
 from gitsync.desired.manifests.reader import read_manifests
+from gitsync.desired.manifests.yaml_output import dump
 from gitsync.desired.request.build import prepare
 from gitsync.desired.request.placeholders import show
 from gitsync.desired.validation.arm_body import check_body
@@ -57,7 +57,7 @@ def write(made: RandomBody) -> bytes:
         "body": escape_all(made.body),
     }
     header = {"apiVersion": "azure.gitsync/v1", "kind": "AzureResource", "metadata": {"name": "any"}}
-    return yaml.safe_dump({**header, "spec": spec}, sort_keys=False, allow_unicode=True).encode()
+    return dump({**header, "spec": spec})  # which quotes what Kubernetes reads otherwise, such as a key `y`
 
 
 @given(BODIES)
