@@ -29,7 +29,7 @@ def test_the_profile_fits_the_machine(variables, load, processes, profile, why):
     assert choose_profile(variables, load=load, cores=2, processes=processes) == profile, why
 
 
-@pytest.mark.parametrize("name", ["ci", "usual", "dev"])
+@pytest.mark.parametrize("name", ["ci", "usual", "dev", "deep"])
 def test_no_profile_has_a_deadline(name):
     profile = settings.get_profile(name)
     assert profile.deadline is None
@@ -40,7 +40,8 @@ def test_no_profile_has_a_deadline(name):
     ("profile", "examples", "expected", "why"),
     [
         ("ci", 6, 6, "CI has all of them"),
-        ("dev", 6, 6, "more than CI has are never drawn"),
+        ("dev", 6, 6, "a person waits no longer than CI"),
+        ("deep", 6, 300, "fifty runs of CI"),
         ("usual", 10, 2, "a fifth, as of laws without a number of their own"),
         ("usual", 2, 1, "one is drawn in any case"),
     ],
@@ -52,8 +53,9 @@ def test_a_law_with_a_number_of_its_own_follows_the_profile(profile, examples, e
 
 def test_a_run_is_stopped_at_each_moment_in_ci_and_at_some_in_usual_runs():
     moments = list("abcdefghij")
-    with in_profile("ci"):
-        assert sample(moments) == moments
+    for profile in ("ci", "deep"):
+        with in_profile(profile):
+            assert sample(moments) == moments
     with in_profile("usual"):
         chosen = [sample(moments) for _ in range(100)]
     assert {len(some) for some in chosen} == {2}

@@ -1,5 +1,5 @@
 """Which hypothesis profile the tests use, and how many examples a law has: `usual` has fewer examples than `ci`, `dev`
-more. None has a deadline.
+more, and `deep` so many that a law which fails once in many runs of CI fails at once. None has a deadline.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ _OF_CI = 50
 """Examples of a law. Each run has others, so half of hypothesis' hundred is enough for one of many."""
 _USUAL = 10
 _OF_DEV = 100
+_OF_DEEP = 50 * _OF_CI
 
 
 def load_profile(processes: int) -> None:
@@ -26,6 +27,7 @@ def load_profile(processes: int) -> None:
     settings.register_profile("ci", deadline=None, max_examples=_OF_CI, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("usual", settings.get_profile("ci"), max_examples=_USUAL)
     settings.register_profile("dev", settings.get_profile("ci"), max_examples=_OF_DEV)
+    settings.register_profile("deep", settings.get_profile("ci"), max_examples=_OF_DEEP)
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     settings.load_profile(choose_profile(os.environ, load=load, cores=cores, processes=processes))
 
@@ -42,10 +44,14 @@ def choose_profile(variables: Mapping[str, str], *, load: float, cores: int, pro
 
 
 def scale(examples: int) -> int:
-    """Examples of a law that has a number of its own, since one takes long: all of them in CI, fewer in usual runs."""
+    """Examples of a law that has a number of its own, since one takes long: all of them in CI, fewer in usual runs, and
+    many times as many with `deep`.
+    """
     from hypothesis import settings
 
-    return max(1, examples * min(settings().max_examples, _OF_CI) // _OF_CI)
+    of_profile = settings().max_examples
+    drawn = of_profile if of_profile == _OF_DEEP else min(of_profile, _OF_CI)
+    return max(1, examples * drawn // _OF_CI)
 
 
 def sample(moments: Sequence[T]) -> list[T]:
