@@ -50,6 +50,8 @@ from typing import Any
 from build_catalog import DATA, compress, pack
 from extract_facts.release import update_catalog_file
 
+from gitsync.desired.catalog.body_types import REQUIRED
+
 ROOT = Path(__file__).resolve().parent.parent
 NOTICE = ROOT / "NOTICE"
 
@@ -64,9 +66,6 @@ LIMITS = {
 
 OWN = {"id": "StringType", "type": "StringLiteralType", "apiVersion": "StringLiteralType"}
 """Members that each resource has, and their types in the source."""
-
-REQUIRED = 1
-"""The flag of a member in the source."""
 
 Source = tuple[str, int, bool]
 """A type of the source: its file, its index there, and whether it is the body of a resource."""
