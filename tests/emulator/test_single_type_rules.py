@@ -293,6 +293,7 @@ RANGES = [
     ("PUT", FRONT, {"properties": {"addressPrefix": "10.0.2.0/24"}}, 200, "a subnet moves inside"),
     ("PUT", FRONT, {"properties": {"addressPrefixes": ["10.0.2.0/24", "10.9.1.0/24"]}}, 400, "one of two is outside"),
     ("PUT", FRONT, {"properties": {"addressPrefix": "soon"}}, 200, "no range at all"),
+    ("PUT", FRONT, {"properties": {"addressPrefix": True}}, 200, "a boolean, which ipaddress takes for 0.0.0.1"),
 ]
 
 

@@ -60,10 +60,11 @@ def _check(subnet: str, body: Mapping[str, Any], network: str, network_body: Map
 
 def _list_ranges(texts: Any) -> Iterator[AddressRange]:
     for text in texts if isinstance(texts, list) else ():
-        # None for a body that has only `addressPrefixes`; and what cannot be read as a range is not checked.
+        # A body with `addressPrefixes` alone has none here, and what cannot be read as a range is not checked. As text,
+        # since ipaddress takes a number, and even a boolean, as a range.
         try:
-            yield ip_network(text, strict=False)
-        except (TypeError, ValueError):
+            yield ip_network(str(text), strict=False)
+        except ValueError:
             continue
 
 
